@@ -1,0 +1,84 @@
+/* Helpers: the function with its prototype right under it; helper.def lists every id of 6.18 with its name.
+ *
+ * A row whose prototype is not built has only the name: the verifier refuses it by name. Prototypes say what each argument
+ * must be, in the verifier's terms; the verifier, and nobody else, enforces them. */
+#ifndef HELPER_HELPER_H
+#define HELPER_HELPER_H
+#include "env/env.h"
+
+/* What an argument must be. Base types in the low byte, flags above. The names follow the kernel's ARG_* */
+enum helper_arg {
+	HARG_NONE,
+	HARG_CONST_MAP_PTR,
+	HARG_MAP_KEY,		/* readable, map->key_size bytes */
+	HARG_MAP_VALUE,		/* readable, map->value_size bytes */
+	HARG_MEM,		/* pointer to memory whose size is the next argument (or fixed: sizes[]) */
+	HARG_SIZE,		/* size of the memory before it, > 0 */
+	HARG_SIZE_OR_ZERO,
+	HARG_CONST_ALLOC_SIZE_OR_ZERO,	/* constant; size of the memory returned */
+	HARG_CTX,
+	HARG_ANYTHING,		/* any initialised scalar or pointer the caller may pass */
+	HARG_SPIN_LOCK,
+	HARG_RINGBUF_MEM,	/* a reservation; released by HARG_RELEASE */
+	HARG_FUNC,		/* pointer to a subprogram */
+	HARG_STACK,		/* pointer to stack (callback contexts) */
+	HARG_CONST_STR,		/* NUL-terminated string in a read-only map */
+	HARG_LONG_OUT,		/* pointer to 8 aligned bytes that the helper writes (HARG_MEM|UNINIT|FIXED in 6.12+) */
+	HARG_INT_OUT,
+	HARG_DYNPTR,
+	HARG_TIMER,
+	HARG_KPTR,
+	HARG_BTF_ID,
+	HARG_BTF_ID_SOCK_COMMON,
+	HARG_SOCKET,
+	HARG_SOCK_COMMON,
+	HARG_PERCPU_BTF_ID,
+	HARG_BASE_MASK = 0xff,
+	HARG_NULL_OK = 1 << 8,	/* PTR_MAYBE_NULL */
+	HARG_RDONLY = 1 << 9,	/* MEM_RDONLY: the helper only reads */
+	HARG_UNINIT = 1 << 10,	/* memory need not be initialised: the helper writes all of it */
+	HARG_WRITE = 1 << 11,	/* MEM_WRITE: the helper writes it */
+	HARG_FIXED = 1 << 12,	/* size is sizes[i], not the next argument */
+	HARG_ALIGNED = 1 << 13,
+	HARG_RELEASE = 1 << 14,	/* OBJ_RELEASE */
+};
+
+enum helper_ret {
+	HRET_INTEGER,
+	HRET_VOID,
+	HRET_MAP_VALUE,		/* with HRET_NULL_OK: lookup */
+	HRET_MEM,		/* of the size in HARG_CONST_ALLOC_SIZE_OR_ZERO */
+	HRET_RINGBUF_MEM,	/* the same, as a reservation that must be released */
+	HRET_SOCKET,
+	HRET_TCP_SOCK,
+	HRET_SOCK_COMMON,
+	HRET_BTF_ID,
+	HRET_MEM_OR_BTF_ID,
+	HRET_BASE_MASK = 0xff,
+	HRET_NULL_OK = 1 << 8,
+};
+
+struct helper_proto {
+	env_helper_fn fn;	/* NULL: verifies, but this build cannot run it; `cannot` says why */
+	const char *cannot;
+	u32 ret;
+	u32 arg[5];
+	u32 size[5];		/* bytes, where HARG_FIXED */
+	bool gpl_only;
+	bool pkt_access;	/* packet pointers may be passed as memory */
+	bool changes_packet;	/* invalidates packet pointers */
+	bool might_sleep;
+	bool needs_perfmon;	/* callers without CAP_PERFMON may not use it */
+};
+
+const char *helper_name(u32 id);			/* without "bpf_": "map_lookup_elem"; NULL: no such id in 6.18 */
+const struct helper_proto *helper_get(u32 id);		/* NULL: unknown or not built */
+int helper_id(const char *name);			/* with or without "bpf_"; -ENOENT */
+
+/* printf in the kernel's bpf_trace_printk dialect; used by trace_printk, trace_vprintk, snprintf.
+ * Returns the length as the kernel's snprintf would, or -EINVAL for a format the kernel refuses. */
+int helper_format(struct env *env, char *out, u32 size, const char *fmt, u32 fmt_size, const u64 *args, u32 n_args);
+
+/* Test builds only: break one helper deliberately, so that --against kernel must notice (SKEP_BREAK=csum_diff). */
+
+#endif

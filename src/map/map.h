@@ -1,0 +1,105 @@
+/* Storage that programs and user space share. One file per kind behind `struct map_ops`; map.def lists the kinds.
+ *
+ * Two faces: what a program calls (lookup gives a pointer into the map; per-CPU kinds give the caller's CPU's part) and
+ * what user space calls through sys (copies in and out; per-CPU values of all CPUs, each rounded up to 8 bytes).
+ * Errors are the kernel's (docs: ../shared/notes/abi.md 8a). Look-ups take no lock; freed memory waits for env epochs. */
+#ifndef MAP_MAP_H
+#define MAP_MAP_H
+#include "base/obj.h"
+#include "base/abi.h"
+
+struct map;
+struct btf_types;
+struct log;
+
+struct map_attr {
+	u32 type, key_size, value_size, max_entries, flags;
+	u64 extra;
+	u32 numa_node, inner_map_id_unused;
+	char name[16];
+	u32 btf_key_id, btf_value_id;
+	struct btf_types *btf;	/* may be NULL; map_new takes a reference */
+};
+
+struct map_ops {
+	/* Check what is special to the kind; the order of checks decides the errno, as in the kernel's map_alloc_check. */
+	int (*check)(const struct map_attr *attr);
+	int (*new)(struct map **out, const struct map_attr *attr);
+	void (*free)(struct map *m);
+	void (*unused)(struct map *m);	/* last user gone (prog_array empties); may be NULL */
+
+	/* program side: on `cpu` */
+	void *(*lookup)(struct map *m, const void *key, u32 cpu);
+	int (*update)(struct map *m, const void *key, const void *value, u64 flags, u32 cpu);
+	int (*delete)(struct map *m, const void *key);
+
+	/* user side; NULL: the kind does not support it and sys answers as the kernel does for it */
+	int (*copy_out)(struct map *m, const void *key, void *value, u64 flags);
+	int (*copy_in)(struct map *m, const void *key, const void *value, u64 flags);
+	int (*next_key)(struct map *m, const void *key, void *next);	/* key NULL or unknown: first; -ENOENT at the end */
+	int (*lookup_delete)(struct map *m, void *key, void *value, u64 flags);
+
+	/* values addressed directly (BPF_PSEUDO_MAP_VALUE); offset is checked. -ENOTSUPP_ via NULL */
+	int (*direct_value)(struct map *m, u32 off, u64 *addr);
+	u64 (*memory)(const struct map *m);	/* bytes, for fdinfo's and info's accounting */
+};
+
+struct map {
+	struct obj obj;
+	const struct map_ops *ops;
+	u32 type, key_size, value_size, max_entries, flags;
+	u64 extra;
+	char name[16];
+	u32 btf_key_id, btf_value_id;
+	struct btf_types *btf;
+	int memfd;		/* storage of mappable arrays and ring buffers, else -1. Owned by the map */
+	_Atomic bool frozen;	/* user space may no longer write */
+	_Atomic u32 write_users;	/* user-side writes under way or writable mappings known */
+};
+
+/* Columns of map.def, one row a kind. */
+struct map_kind {
+	u32 type;
+	const char *name;		/* as bpftool spells it: "hash", "lru_hash" */
+	const struct map_ops *ops;
+	bool values_are_fds;		/* sys turns the descriptor into an object before update (prog_array, map-in-map) */
+	bool per_cpu;			/* user-side values are one per possible CPU */
+	bool mappable;			/* memfd can be mapped by user space */
+};
+const struct map_kind *map_kind(u32 type);	/* NULL: unknown or not built */
+const char *map_kind_name(u32 type);		/* name for any type known to the kernel, else "unknown" */
+
+int map_new(struct map **out, const struct map_attr *attr);	/* checks what all kinds share, then the kind's check and new */
+static inline void map_put(struct map *m)
+{
+	if (m)
+		obj_put(&m->obj);
+}
+
+/* User-side size of one value in bytes: value_size, or round_up(value_size, 8) * possible CPUs. */
+u32 map_user_value_size(const struct map *m);
+/* The program side, and the user side with the checks of bpf(2): flags, frozen. */
+int map_copy_out(struct map *m, const void *key, void *value, u64 flags);
+int map_copy_in(struct map *m, const void *key, const void *value, u64 flags);
+int map_delete(struct map *m, const void *key);
+int map_next_key(struct map *m, const void *key, void *next);
+int map_lookup_delete(struct map *m, void *key, void *value, u64 flags);
+int map_freeze(struct map *m);
+
+/* prog_array: slots hold opaque images. set/clear own a reference to `owner` while the slot holds it. */
+int map_slot_set(struct map *m, u32 index, struct obj *owner, void *image);
+void *map_slot_image(struct map *m, u32 index);	/* NULL: empty or out of range; valid inside env_enter..leave */
+
+/* Ring buffer, producer side (helpers) and what polling needs (shim). Sizes in bytes. */
+void *map_ring_reserve(struct map *m, u64 size);
+void map_ring_commit(void *sample, u64 flags, bool discard);	/* BPF_RB_NO_WAKEUP, BPF_RB_FORCE_WAKEUP */
+int map_ring_output(struct map *m, const void *data, u64 size, u64 flags);
+u64 map_ring_query(struct map *m, u64 what);
+bool map_ring_readable(struct map *m);		/* consumer position != producer position */
+/* Called (from any thread) when the ring wants its readers woken; one listener a map, set by shim. */
+void map_ring_on_wake(struct map *m, void (*fn)(void *arg), void *arg);
+
+/* Steps a look-up took (nodes or slots visited), for the structure tests; 0 where a kind has constant cost. */
+u64 map_lookup_steps(struct map *m, const void *key);
+
+#endif

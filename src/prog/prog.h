@@ -1,0 +1,71 @@
+/* A loaded program. prog_load() is a list of passes: check attributes, read instructions and BTF, verify, remove dead code,
+ * lower, image. What is here once it returned 0 is proven and ready to run. */
+#ifndef PROG_PROG_H
+#define PROG_PROG_H
+#include "base/obj.h"
+#include "base/log.h"
+#include "base/abi.h"
+#include "verify/verify.h"
+#include "vm/vm.h"
+#include "kind/kind.h"
+
+struct map;
+struct btf_types;
+
+/* PROG_LOAD's attributes, copied out of the caller's memory by sys; borrowed for the call. */
+struct prog_attr {
+	u32 type, attach_type, flags, caps;
+	const struct bpf_insn *insns;
+	u32 n_insns;
+	const char *license;		/* NUL-terminated */
+	char name[16];
+	struct btf_types *btf;		/* NULL without prog_btf_fd */
+	const void *func_info, *line_info, *core_relos;
+	u32 func_info_rec_size, func_info_cnt, line_info_rec_size, line_info_cnt, core_relo_rec_size, core_relo_cnt;
+	/* map behind a descriptor, with a reference for the caller; -EBADF: closed, -EINVAL: not a map */
+	int (*map_by_fd)(void *ctx, s32 fd, bool fd_is_index, struct map **map);
+	void *ctx;
+	struct log *log;		/* may be NULL */
+	u32 uid;
+};
+
+struct prog {
+	struct obj obj;
+	const struct kind *kind;
+	u32 attach_type, flags, uid;
+	char name[16];
+	u8 tag[8];		/* as the kernel computes it: SHA-1 of the instructions with map fds cleared */
+	bool gpl;
+	u64 load_time;		/* ns since boot */
+	struct map **maps;	/* used maps, a reference each */
+	u32 n_maps;
+	struct btf_types *btf;
+	struct bpf_func_info *func_info;
+	u32 n_func_info;
+	struct bpf_line_info *line_info;
+	u32 n_line_info;
+	struct bpf_insn *loaded;	/* as handed in (for dump) */
+	u32 n_loaded;
+	struct bpf_insn *xlated;	/* after lower, as GET_INFO shows them */
+	u32 n_xlated;
+	u32 verified_insns;
+	struct vm_image *image;
+	struct proof proof;
+	_Atomic u64 run_cnt, run_time_ns;
+	bool may_tail_call, may_change_packet;
+};
+
+int prog_load(struct prog **out, const struct prog_attr *attr, struct refusal *why);
+int prog_add_map(struct prog *p, struct map *m);	/* PROG_BIND_MAP; 0 also when it is there already */
+static inline void prog_put(struct prog *p)
+{
+	if (p)
+		obj_put(&p->obj);
+}
+/* Run p once on a prepared env (env_enter done) with its context. */
+static inline u64 prog_run(struct prog *p, struct env *env, void *ctx)
+{
+	return vm_run(p->image, env, ctx);
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* Give a program its input: PROG_TEST_RUN for every kind, frames for packet kinds. */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+#include "env/env.h"
+#include "prog/prog.h"
+
+#define RUN_HEADROOM 256u	/* XDP_PACKET_HEADROOM */
+#define RUN_PAGE 4096u
+#define RUN_TAILROOM 320u	/* skb_shared_info: linear room is PAGE - HEADROOM - TAILROOM = 3520 */
+#define RUN_MAX_FRAME (256u * 1024u)
+
+/* PROG_TEST_RUN, attributes copied in by sys. Sizes in bytes; duration in ns (average over repeat). */
+struct run_test {
+	const void *data_in;
+	u32 data_size_in;
+	void *data_out;		/* NULL: not wanted */
+	u32 data_out_room;
+	u32 data_size_out;	/* out: size of the packet after the run, whatever the room */
+	const void *ctx_in;
+	u32 ctx_size_in;
+	void *ctx_out;
+	u32 ctx_out_room, ctx_size_out;
+	u32 repeat, flags, cpu, batch_size;
+	u32 retval, duration;	/* out */
+	struct env_trace *trace;	/* may be NULL */
+	struct env_redirect redirect;	/* out: of the last run */
+};
+/* 0, or the kernel's errno for the kind: -EINVAL (sizes, flags), -ENOSPC (data_out too small: copied what fits), -ENOTSUPP_. */
+int run_test(struct prog *p, struct run_test *t);
+
+/* One buffer that packets are put into, with head and tail room. */
+struct run_buffer {
+	u8 *mem;		/* owned */
+	size_t size;
+	struct env_frame frame;
+};
+int run_buffer_init(struct run_buffer *b, size_t max_packet);
+void run_buffer_done(struct run_buffer *b);
+/* Copy a packet in as the kernel's TEST_RUN lays it out: linear part up to 3520 bytes, the rest beyond the boundary. */
+int run_buffer_fill(struct run_buffer *b, const void *packet, u32 size);
+
+/* Run an XDP program on a filled buffer: returns the XDP action (r0). The env carries redirect and trace. */
+u32 run_xdp(struct prog *p, struct env *env, struct run_buffer *b);
+
+#endif
