@@ -1,0 +1,127 @@
+/* One verification under way. Private to verify/; each file says which part of it is its own.
+ *
+ *   program.c  verify_program(): the order of the checks, BTF info, resolving ld_imm64, the proof
+ *   cfg.c      subprograms, control flow, unreachable code, prune points, live registers, loops
+ *   walk.c     the main loop: one instruction after another, branches pushed and popped, calls and exits
+ *   state.c    copying and resizing states        prune.c  equivalence, kept states, loops
+ *   precise.c  precision: going back over the history to mark what a range rested on
+ *   value.c tnum.c alu.c branch.c  numbers        print.c  registers and states in the kernel's log syntax
+ *   mem.c stack.c  loads and stores by pointer type   ptr.c  arithmetic on pointers, packet ranges, null tests
+ *   call.c     helper calls: arguments, result    rules.def  every reason for a refusal */
+#ifndef VERIFY_VERIFIER_H
+#define VERIFY_VERIFIER_H
+#include "verify.h"
+#include "state.h"
+#include "helper/helper.h"
+#include "isa/isa.h"
+#include "kind/kind.h"
+#include "map/map.h"
+
+enum {
+	VERIFY_MAX_INSNS_PROCESSED = 1000000,	/* BPF_COMPLEXITY_LIMIT_INSNS */
+	VERIFY_MAX_JUMPS = 8192,		/* pending branches */
+	VERIFY_MAX_STACK = 512,
+	VERIFY_MAX_SUBPROGS = 256,
+	VERIFY_MAX_MAPS = 64,
+	VERIFY_MAX_VAR_OFF = 1 << 29,
+};
+
+struct subprog {
+	u32 start, end;
+	u16 stack_depth;
+	bool has_tail_call, is_global, called, is_cb, is_async_cb, is_exception_cb, has_ld_abs, changes_packet, might_throw;
+};
+
+struct insn_info {		/* kept per instruction while verifying */
+	u8 seen;
+	u8 ptr_class;		/* enum proof_ptr seen so far */
+	bool prune_point, force_checkpoint, jump_point, calls_callback, zext, div_by_zero_possible, ctx_seen;
+	u16 live_regs;		/* registers live before the instruction (bit r) */
+	u8 branch_seen;
+	struct map *map;	/* ld_imm64 of a map or its value */
+	u32 map_index, map_off;	/* map_index: used-map index + 1 */
+	u32 map_call;		/* helper call: used-map index + 1 of its only map so far; VERIFY_MANY: several */
+	u64 key; u8 key_state;	/* 0 none yet, 1 the same constant so far, 2 poisoned */
+	u32 ctx_off;
+	u32 loop_inline_state;
+};
+#define VERIFY_MANY 0xffffffffu
+
+struct verifier {
+	const struct verify_input *in;
+	struct refusal *why;
+	struct log *log;		/* == in->log */
+	const struct bpf_insn *insns;	/* == in->insns */
+	u32 n_insns;
+	struct insn_info *info;
+	struct subprog subprog[VERIFY_MAX_SUBPROGS + 2];
+	u32 n_subprogs;
+	struct state *cur;
+	struct map *maps[VERIFY_MAX_MAPS];	/* as in->use_map numbered them */
+	u32 n_maps;
+	u32 next_id;			/* source of reg ids and ref ids, from 1 */
+	bool allow_ptr_leaks, bypass_spec_v1, bypass_spec_v4, bpf_capable, strict_alignment, test_state_freq, test_reg_invariants;
+	bool seen_direct_write, changes_packet;
+	u32 insns_processed, prev_insns_processed, jumps_processed, prev_jumps_processed;
+	u32 total_states, peak_states, max_states_per_insn, longest_mark_read;
+	u32 insn_idx, prev_insn_idx;
+	struct explored *explored;	/* prune.c's */
+	struct pending *pending;	/* walk.c's stack of branches to do */
+	u32 n_pending;
+	u64 prev_log_total;		/* print.c: where the last state line ended */
+	u32 prev_insn_printed;
+	u32 scratched_regs; u64 scratched_slots;	/* print.c: what changed since the last print */
+	bool internal_error;
+};
+
+/* Say why not, once: fills v->why (rule id, insn, reg, text), writes "text\n" to the log, returns err (negative). */
+int verify_refuse(struct verifier *v, int err, const char *rule, int reg, const char *fmt, ...) PRINTF(5, 6);
+/* Text for the log at the given level (ABI_LOG_LEVEL1, _LEVEL2 ...). */
+void verify_say(struct verifier *v, u32 level, const char *fmt, ...) PRINTF(3, 4);
+
+/* print.c */
+void print_reg(struct log *log, const struct verifier *v, const struct reg *r);	/* kernel 6.18 syntax: "scalar(smin=..,var_off=(0x0; 0xff))" */
+void print_state(struct verifier *v, struct state *s, u32 frameno, bool all);	/* " R0=... R10=fp0 fp-8=..." + newline */
+const char *print_reg_type(const struct reg *r, char buf[64]);			/* "map_value_or_null" */
+void print_insn_line(struct verifier *v, u32 idx);				/* source line comment and "12: (bf) r1 = r2" */
+
+/* stack.c, mem.c: access through regs[regno] at off of bytes; value_regno: source of a store (-1: immediate/unknown) or
+ * destination of a load. */
+int mem_access(struct verifier *v, u32 insn, u32 regno, s32 off, u32 bytes, bool write, int value_regno, bool strict_once, bool sign_extend);
+int mem_atomic(struct verifier *v, u32 insn, const struct bpf_insn *i);
+int mem_load(struct verifier *v, const struct bpf_insn *i);	/* LDX, LDSX */
+int mem_store(struct verifier *v, const struct bpf_insn *i);	/* ST, STX */
+int mem_load_abs(struct verifier *v, const struct bpf_insn *i);	/* LD_ABS, LD_IND */
+/* A helper may read (or write) size bytes through regs[regno]; zero_ok: size 0 allowed. */
+int mem_helper_access(struct verifier *v, u32 regno, u32 size, bool write, bool zero_ok, bool uninit_ok);
+/* The same with the size in regs[size_regno]. */
+int mem_helper_sized(struct verifier *v, u32 regno, u32 size_regno, bool write, bool zero_ok, bool uninit_ok);
+
+/* ptr.c */
+int ptr_alu(struct verifier *v, const struct bpf_insn *i, struct reg *dst, const struct reg *ptr, const struct reg *off);
+int ptr_check_reg_arg(struct verifier *v, u32 regno, bool write);	/* check_reg_arg: readable / writable ("R%d !read_ok") */
+void ptr_refine_packet(struct state *s, struct reg *dst, enum reg_type type, bool range_open);	/* find_good_pkt_pointers */
+void ptr_mark_null(struct verifier *v, struct state *s, u32 regno, bool is_null);	/* all copies by id */
+/* Conditional jump comparing pointers: does it prove something about a packet? 1 handled, 0 not a packet comparison. */
+int ptr_try_packet_compare(const struct bpf_insn *i, struct reg *dst, struct reg *src, struct state *taken, struct state *fall);
+/* alu.c: ALU/ALU64 instruction on the current state (check_alu_op): moves, endianness, neg, scalars; pointers via ptr_alu. */
+int alu_insn(struct verifier *v, const struct bpf_insn *i);
+/* branch.c: conditional jump (check_cond_jmp_op): decides, refines both states, pushes the other branch. */
+int branch_insn(struct verifier *v, const struct bpf_insn *i, u32 *next_insn);
+
+/* call.c */
+int call_helper(struct verifier *v, const struct bpf_insn *i, u32 *next_insn);
+int call_release_ref(struct verifier *v, u32 ref_id);
+u32 call_acquire_ref(struct verifier *v, u32 insn);	/* id; 0: no memory */
+int call_check_no_refs(struct verifier *v, bool at_exit, const char *where);
+
+/* walk.c */
+struct state *walk_push(struct verifier *v, u32 insn, u32 prev_insn);	/* a copy of the current state to be done later; NULL: limits or memory (refused) */
+int walk_push_callback(struct verifier *v, u32 insn, u32 subprog, int (*set)(struct verifier *, struct frame *caller, struct frame *callee, u32 insn));
+/* precise.c */
+int precise_mark(struct verifier *v, u32 regno);			/* mark_chain_precision of the current frame's register */
+void precise_note_stack(struct verifier *v, u32 frameno, s32 slot);	/* history: this insn touches that stack slot */
+/* prune.c */
+int prune_visit(struct verifier *v, u32 insn);	/* 1: an equivalent state was proven: prune; 0: go on; -errno */
+
+#endif
