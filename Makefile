@@ -1,0 +1,27 @@
+# Two commands do everything: `make demo` and `make check`. The build itself is meson's (meson.build).
+BUILD ?= build
+MESON_FLAGS ?=
+
+.PHONY: all demo check setup clean install bench differ
+all: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+setup:
+	tools/setup
+
+$(BUILD)/build.ninja: | setup
+	meson setup $(BUILD) $(MESON_FLAGS)
+
+# The main job on real input: the flow counter over the repo's capture, compared with the kernel where that can be done.
+demo: all
+	tools/demo $(BUILD)
+
+check: all
+	meson test -C $(BUILD) --print-errorlogs
+	tools/count-tests $(BUILD)
+
+install: all
+	meson install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
