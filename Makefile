@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON_FLAGS ?=
 
-.PHONY: all demo check setup clean install bench differ
+.PHONY: all demo check setup clean install
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
