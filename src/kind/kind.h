@@ -18,7 +18,7 @@ struct kind_field {
 	u16 off, size;		/* in the uapi context */
 	bool narrow_read;	/* may be read in parts, as the kernel's bpf_ctx_narrow_access_ok says */
 	bool write;
-	u8 gives;		/* enum kind_gives */
+	u8 gives;		/* enum kind_gives; what gives a pointer must not be loaded sign-extended (verify refuses) */
 	u16 frame_off;		/* in the frame the ctx register really points at (struct env_frame) */
 	u8 frame_size;		/* bytes there: 8 for pointers */
 	u32 attach_only;	/* expected_attach_type this field needs + 1; 0: always there */
@@ -42,6 +42,7 @@ struct kind {
 #define KIND_CAP_NET_ADMIN 1u
 #define KIND_CAP_PERFMON 2u
 
+extern const u16 kind_base_helpers[];			/* ids, ended by 0 */
 const struct kind *kind_get(u32 prog_type);		/* NULL: unknown or not built */
 const char *kind_name(u32 prog_type);			/* any type the kernel knows; else "unknown" */
 bool kind_allows(const struct kind *k, u32 helper_id, u32 attach_type);
