@@ -44,6 +44,7 @@ struct insn_info {		/* kept per instruction while verifying */
 	u64 key; u8 key_state;	/* 0 none yet, 1 the same constant so far, 2 poisoned */
 	u32 ctx_off;
 	u32 loop_inline_state;
+	u16 ptr_type;	/* mem.c: type and flags of the pointer that loads and stores here went through; 0: none yet */
 };
 #define VERIFY_MANY 0xffffffffu
 
@@ -76,6 +77,8 @@ struct verifier {
 
 /* Say why not, once: fills v->why (rule id, insn, reg, text), writes "text\n" to the log, returns err (negative). */
 int verify_refuse(struct verifier *v, int err, const char *rule, int reg, const char *fmt, ...) PRINTF(5, 6);
+/* A line before the last one of a refusal: written whatever the level, if there is a log; adds the newline. */
+void verify_line(struct verifier *v, const char *fmt, ...) PRINTF(2, 3);
 /* Text for the log at the given level (ABI_LOG_LEVEL1, _LEVEL2 ...). */
 void verify_say(struct verifier *v, u32 level, const char *fmt, ...) PRINTF(3, 4);
 
@@ -97,9 +100,17 @@ int mem_helper_access(struct verifier *v, u32 regno, u32 size, bool write, bool 
 /* The same with the size in regs[size_regno]. */
 int mem_helper_sized(struct verifier *v, u32 regno, u32 size_regno, bool write, bool zero_ok, bool uninit_ok);
 
-/* ptr.c */
+/* ptr.c, packet.c, null.c */
 int ptr_alu(struct verifier *v, const struct bpf_insn *i, struct reg *dst, const struct reg *ptr, const struct reg *off);
-int ptr_check_reg_arg(struct verifier *v, u32 regno, bool write);	/* check_reg_arg: readable / writable ("R%d !read_ok") */
+/* check_reg_arg: readable / writable ("R%d !read_ok"). Writing only notes whether the result is a 32-bit one (as the kernel's
+ * DST_OP_NO_MARK): the caller sets the register's new value, whose subreg_def is then already right. */
+int ptr_check_reg_arg(struct verifier *v, u32 regno, bool write);
+void ptr_clobber_caller_saved(struct verifier *v, struct frame *f);	/* r0-r5 become unreadable */
+void ptr_reg_scratched(struct verifier *v, u32 regno);			/* print it with the next state line */
+void ptr_slot_scratched(struct verifier *v, u32 slot);
+bool ptr_leaks(const struct verifier *v, const struct reg *r);		/* a pointer that this caller may not make visible */
+void ptr_kill_packets(struct verifier *v);				/* clear_all_pkt_pointers: the packet may have moved */
+void ptr_give_id(struct verifier *v, struct reg *r);			/* assign_scalar_id_before_mov */
 void ptr_refine_packet(struct state *s, struct reg *dst, enum reg_type type, bool range_open);	/* find_good_pkt_pointers */
 void ptr_mark_null(struct verifier *v, struct state *s, u32 regno, bool is_null);	/* all copies by id */
 /* Conditional jump comparing pointers: does it prove something about a packet? 1 handled, 0 not a packet comparison. */
@@ -121,6 +132,7 @@ int walk_push_callback(struct verifier *v, u32 insn, u32 subprog, int (*set)(str
 /* precise.c */
 int precise_mark(struct verifier *v, u32 regno);			/* mark_chain_precision of the current frame's register */
 void precise_note_stack(struct verifier *v, u32 frameno, s32 slot);	/* history: this insn touches that stack slot */
+int precise_mark_slot(struct verifier *v, u32 frameno, s32 slot);	/* as precise_mark, for a spilled scalar (constant map keys) */
 /* prune.c */
 int prune_visit(struct verifier *v, u32 insn);	/* 1: an equivalent state was proven: prune; 0: go on; -errno */
 

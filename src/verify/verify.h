@@ -77,6 +77,18 @@ struct refusal {
 	char text[256];		/* the kernel's last log line about it, without newline */
 };
 
+/* The table of reasons, rules.def. */
+enum verify_category {
+	VERIFY_TYPE, VERIFY_MEMORY, VERIFY_LIFETIME, VERIFY_CALL, VERIFY_CONTEXT, VERIFY_STRUCTURE, VERIFY_POLICY,
+};
+struct verify_rule {
+	const char *id;
+	enum verify_category category;
+	const char *meaning;	/* one line: what the rule protects */
+};
+const struct verify_rule *verify_rule(const char *id);	/* NULL: no such rule */
+const char *verify_category(enum verify_category c);	/* "Memory Safety" */
+
 /* 0 and *proof filled, or -errno and *why filled. proof_done/verify free what they own. */
 int verify_program(const struct verify_input *in, struct proof *proof, struct refusal *why);
 void verify_proof_done(struct proof *proof);
