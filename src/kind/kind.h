@@ -30,6 +30,7 @@ struct kind {
 	u32 prog_type;
 	const char *name;		/* as bpftool prints it: "xdp" */
 	u16 ctx_size;			/* bytes of the uapi context */
+	const char *ctx_name;		/* its struct in BTF, for arguments of global functions: "xdp_md"; NULL: none */
 	const struct kind_field *fields;
 	u32 n_fields;
 	const u16 *helpers;		/* ids, ended by 0, beside the ones every kind may call (kind_base_helpers) */

@@ -62,6 +62,7 @@ const struct kind kind_xdp = {
 	.prog_type = BPF_PROG_TYPE_XDP,
 	.name = "xdp",
 	.ctx_size = sizeof(struct xdp_md),
+	.ctx_name = "xdp_md",
 	.fields = fields,
 	.n_fields = ARRAY_SIZE(fields),
 	.helpers = helpers,

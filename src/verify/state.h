@@ -73,7 +73,7 @@ enum slot_type {	/* of one stack byte */
 
 struct slot {			/* 8 bytes of stack, slot i covers fp-8*(i+1) .. fp-8*i-1 */
 	struct reg spilled;	/* meaningful when type[7] == SLOT_SPILL */
-	u8 type[8];		/* type[7] is the byte at the lowest... see kernel: type[i] is byte fp-8*(slot+1)+ (7-i)?  RULE: type[7-i] describes byte i from the slot's low address, so that a 4-byte spill to the low half sets type[7..4] */
+	u8 type[8];		/* enum slot_type; type[7 - i] is byte i counted from the slot's low address: a 4-byte spill to the low half sets type[7..4] */
 };
 
 struct frame {			/* one function activation */
@@ -91,6 +91,13 @@ struct frame {			/* one function activation */
 
 enum { STATE_MAX_FRAMES = 8 };
 
+/* Frames and slots that were given back, for the next copy: states are copied at every branch. Owned by the verifier. */
+struct state_pool {
+	struct frame *frames;	/* free ones, linked through slots */
+	u32 n_frames;
+};
+void state_pool_done(struct state_pool *p);
+
 struct ref {			/* a thing acquired and not released */
 	u8 type;		/* REF_POINTER, REF_LOCK, REF_IRQ ... */
 	u32 id;			/* ref_id of the pointers to it */
@@ -100,24 +107,26 @@ struct ref {			/* a thing acquired and not released */
 enum { REF_POINTER = 1, REF_LOCK, REF_RES_LOCK, REF_IRQ };
 
 struct state {
+	struct state_pool *pool;
 	struct frame *frame[STATE_MAX_FRAMES];	/* owned; frame[cur] is the running one */
 	u32 cur;
 	struct ref *refs;			/* owned */
 	u32 n_refs, refs_cap;
 	u32 active_locks, active_rcu_locks, active_preempt_locks;
-	bool speculative_unused, in_sleepable, used_as_loop_entry;
+	bool in_sleepable;
+	bool cleaned;		/* kept states: what is dead was already forgotten */
 	u32 branches;		/* children not yet fully explored; pruning may use a state only at 0 (loops: see prune.c) */
 	u32 insn, prev_insn;	/* current / previous instruction */
 	u32 first_insn, last_insn;	/* for precision: the segment from the parent state */
 	struct state *parent;
-	struct jump_history { u32 insn, prev; u32 flags; u64 linked_regs; } *history;	/* owned */
+	struct jump_history { u32 insn, prev; u32 flags; u64 linked_regs; } *history;	/* owned; flags and linked_regs: precise.c */
 	u32 n_history, history_cap;
 	u32 dfs_depth, callback_unroll_depth, may_goto_depth;
-	struct state *equal_state;
+	struct state *equal_state;	/* back edges of loops: the kept state this one was found equal to */
 };
 
 /* Copies are deep. false / NULL: no memory (the load then fails with -ENOMEM). */
-bool state_copy(struct state *to, const struct state *from);
+bool state_copy(struct state *to, const struct state *from);	/* `to` is zeroed or was filled before: its memory is used again */
 void state_done(struct state *s);
 static inline struct frame *state_frame(struct state *s)
 {

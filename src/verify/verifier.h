@@ -44,6 +44,7 @@ struct insn_info {		/* kept per instruction while verifying */
 	u64 key; u8 key_state;	/* 0 none yet, 1 the same constant so far, 2 poisoned */
 	u32 ctx_off;
 	u32 loop_inline_state;
+	u32 scc;		/* cfg.c: the loop (strongly connected component) the instruction lies in; 0: none */
 	u16 ptr_type;	/* mem.c: type and flags of the pointer that loads and stores here went through; 0: none yet */
 };
 #define VERIFY_MANY 0xffffffffu
@@ -60,8 +61,15 @@ struct verifier {
 	struct state *cur;
 	struct map *maps[VERIFY_MAX_MAPS];	/* as in->use_map numbered them */
 	u32 n_maps;
+	struct state_pool pool;		/* memory of states; state.c's */
+	struct liveness *liveness;	/* live.c's: stack slots read and written per call chain */
+	struct loops *loops;		/* loop.c's: loops being explored, by call chain */
+	struct backtrack *backtrack;	/* precise.c's scratch */
+	struct id_map *ids;		/* prune.c's scratch */
+	s32 cur_history;		/* entry of cur->history made for the present instruction; -1: none */
+	bool no_memory;			/* an allocation failed in a function that cannot say so: -ENOMEM after the instruction */
 	u32 next_id;			/* source of reg ids and ref ids, from 1 */
-	bool allow_ptr_leaks, bypass_spec_v1, bypass_spec_v4, bpf_capable, strict_alignment, test_state_freq, test_reg_invariants;
+	bool allow_ptr_leaks, allow_uninit_stack, bypass_spec_v1, bypass_spec_v4, bpf_capable, strict_alignment, test_state_freq, test_reg_invariants;
 	bool seen_direct_write, changes_packet;
 	u32 insns_processed, prev_insns_processed, jumps_processed, prev_jumps_processed;
 	u32 total_states, peak_states, max_states_per_insn, longest_mark_read;
@@ -87,6 +95,10 @@ void print_reg(struct log *log, const struct verifier *v, const struct reg *r);	
 void print_state(struct verifier *v, struct state *s, u32 frameno, bool all);	/* " R0=... R10=fp0 fp-8=..." + newline */
 const char *print_reg_type(const struct reg *r, char buf[64]);			/* "map_value_or_null" */
 void print_insn_line(struct verifier *v, u32 idx);				/* source line comment and "12: (bf) r1 = r2" */
+void print_source_line(struct verifier *v, u32 idx);				/* the comment alone: verbose_linfo, nothing if it is the last one printed */
+/* print_insn_state: what the instruction changed, on its own line ("; R0=..." aligned after it, when nothing else was said
+ * since), else as "12: R0=...". Clears the scratched marks. */
+void print_insn_state(struct verifier *v, struct state *s, u32 frameno);
 
 /* stack.c, mem.c: access through regs[regno] at off of bytes; value_regno: source of a store (-1: immediate/unknown) or
  * destination of a load. */
@@ -117,10 +129,11 @@ void ptr_mark_null(struct verifier *v, struct state *s, u32 regno, bool is_null)
 int ptr_try_packet_compare(const struct bpf_insn *i, struct reg *dst, struct reg *src, struct state *taken, struct state *fall);
 /* alu.c: ALU/ALU64 instruction on the current state (check_alu_op): moves, endianness, neg, scalars; pointers via ptr_alu. */
 int alu_insn(struct verifier *v, const struct bpf_insn *i);
-/* branch.c: conditional jump (check_cond_jmp_op): decides, refines both states, pushes the other branch. */
+/* branch.c: conditional jump (check_cond_jmp_op) except may_goto, which is walk.c's: decides, refines both states, pushes the
+ * other branch. *next_insn is the fall-through on entry; set it to the target when that is followed. Sets info.branch_seen. */
 int branch_insn(struct verifier *v, const struct bpf_insn *i, u32 *next_insn);
 
-/* call.c */
+/* call.c. *next_insn is the instruction after the call on entry. */
 int call_helper(struct verifier *v, const struct bpf_insn *i, u32 *next_insn);
 int call_release_ref(struct verifier *v, u32 ref_id);
 u32 call_acquire_ref(struct verifier *v, u32 insn);	/* id; 0: no memory */
@@ -129,10 +142,20 @@ int call_check_no_refs(struct verifier *v, bool at_exit, const char *where);
 /* walk.c */
 struct state *walk_push(struct verifier *v, u32 insn, u32 prev_insn);	/* a copy of the current state to be done later; NULL: limits or memory (refused) */
 int walk_push_callback(struct verifier *v, u32 insn, u32 subprog, int (*set)(struct verifier *, struct frame *caller, struct frame *callee, u32 insn));
-/* precise.c */
+/* precise.c. The notes cannot fail to their callers: without memory they set v->no_memory. */
 int precise_mark(struct verifier *v, u32 regno);			/* mark_chain_precision of the current frame's register */
 void precise_note_stack(struct verifier *v, u32 frameno, s32 slot);	/* history: this insn touches that stack slot */
 int precise_mark_slot(struct verifier *v, u32 frameno, s32 slot);	/* as precise_mark, for a spilled scalar (constant map keys) */
+/* Linked scalars that a conditional jump is about to refine together (find_equal_scalars): note them in the history of the
+ * present instruction before the other branch is pushed. At most LINKED_MAX of them. */
+enum { LINKED_MAX = 6 };
+struct linked_regs { u32 n; struct linked_reg { u8 frameno, is_stack, index; /* register or slot */ } reg[LINKED_MAX]; };
+void precise_note_linked(struct verifier *v, const struct linked_regs *regs);
+/* live.c: which stack slots (bit i: slot i) the present instruction may read, and which it overwrites whole, all 8 bytes, at
+ * a constant offset. Every read of the stack must be noted (loads, helper arguments, atomics), or pruning forgets slots that
+ * matter; a write that is not noted only costs pruning. */
+void live_stack_read(struct verifier *v, u32 frameno, u64 slots);
+void live_stack_write(struct verifier *v, u32 frameno, u64 slots);
 /* prune.c */
 int prune_visit(struct verifier *v, u32 insn);	/* 1: an equivalent state was proven: prune; 0: go on; -errno */
 
