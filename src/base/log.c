@@ -49,6 +49,8 @@ void log_write(struct log *log, const char *text, size_t len)
 			log->buf[at % log->size] = text[i];
 	}
 	log->total += len;
+	if (log->total > log->peak)
+		log->peak = log->total;
 }
 
 void log_vprintf(struct log *log, const char *fmt, va_list ap)

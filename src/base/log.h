@@ -13,6 +13,7 @@ struct log {
 	size_t size;	/* bytes allocated */
 	size_t max;	/* bound in bytes; 0 means: only count */
 	u64 total;	/* bytes ever written */
+	u64 peak;	/* the largest total there ever was (log_reset takes back): what log_true_size reports */
 	bool keep_head;	/* past the bound keep the beginning, not the end */
 	u32 level;	/* verifier logs: the caller's BPF_LOG_LEVEL bits; others: free */
 };
