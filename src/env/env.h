@@ -58,8 +58,6 @@ typedef u64 (*env_call_fn)(struct env *env, u64 func, u64 r1, u64 r2, u64 r3, u6
 /* A helper as the engines call it. Verified arguments: pointers are valid, sizes are in range. */
 typedef u64 (*env_helper_fn)(u64 r1, u64 r2, u64 r3, u64 r4, u64 r5, struct env *env);
 
-struct env_epoch;	/* private: see epoch.c */
-
 struct env {
 	const struct world *world;
 	u32 cpu;			/* leased CPU number, < env_possible_cpus() */
@@ -78,10 +76,21 @@ void env_init(struct env *env, const struct world *world);
 /* Lease a CPU number for this thread and enter the epoch; nested enters keep the same number. Without a fence. */
 void env_enter(struct env *env);
 void env_leave(struct env *env);
+/* The epoch alone, without a CPU number (it never waits): for user-side operations that walk shared structures. Nests, also
+ * with env_enter. */
+void env_read_lock(void);
+void env_read_unlock(void);
 
 /* ---- reclamation by epochs: what readers inside env_enter..env_leave may still hold is freed later.
  * env_defer(fn, arg): call fn(arg) once every reader that was inside now has left. */
 void env_defer(void (*fn)(void *arg), void *arg);
+/* The same without an allocation: the node lies inside what is to be freed; fn finds it by container_of. */
+struct env_deferred {
+	struct env_deferred *next;
+	void (*fn)(struct env_deferred *d);
+	u64 epoch;
+};
+void env_defer_node(struct env_deferred *d, void (*fn)(struct env_deferred *d));
 void env_synchronize(void);	/* wait for all current readers; runs what was deferred before */
 
 /* ---- memory reader: "any kernel or user address" reads of probe_read and BTF pointers never touch host memory directly.
