@@ -59,7 +59,8 @@ enum helper_ret {
 };
 
 struct helper_proto {
-	env_helper_fn fn;	/* NULL: verifies, but this build cannot run it; `cannot` says why */
+	env_helper_fn fn;	/* NULL: verifies, but this build cannot run it; `cannot` says why. (tail_call has
+				 * neither: prog/lower.c makes an instruction of it) */
 	const char *cannot;
 	u32 ret;
 	u32 arg[5];
@@ -69,6 +70,7 @@ struct helper_proto {
 	bool changes_packet;	/* invalidates packet pointers */
 	bool might_sleep;
 	bool needs_perfmon;	/* callers without CAP_PERFMON may not use it */
+	bool fastcall;		/* keeps r1-r5: the kernel's allow_fastcall (only where it is inlined) */
 };
 
 const char *helper_name(u32 id);			/* without "bpf_": "map_lookup_elem"; NULL: no such id in 6.18 */
@@ -76,9 +78,13 @@ const struct helper_proto *helper_get(u32 id);		/* NULL: unknown or not built */
 int helper_id(const char *name);			/* with or without "bpf_"; -ENOENT */
 
 /* printf in the kernel's bpf_trace_printk dialect; used by trace_printk, trace_vprintk, snprintf.
- * Returns the length as the kernel's snprintf would, or -EINVAL for a format the kernel refuses. */
+ * Returns the length as the kernel's snprintf would (out holds at most size - 1 of it and a NUL), -EINVAL for a format the
+ * kernel refuses, -ENOSPC when the arguments outgrow the kernel's 512 bytes for them. fmt need not be terminated.
+ * args NULL: only check the format for n_args arguments; 0 or -EINVAL. */
 int helper_format(struct env *env, char *out, u32 size, const char *fmt, u32 fmt_size, const u64 *args, u32 n_args);
 
-/* Test builds only: break one helper deliberately, so that --against kernel must notice (SKEP_BREAK=csum_diff). */
+/* Test builds only (meson -Dbreak_helper=csum_diff): that helper's result is one too large, so that a comparison of two
+ * floors must notice. NULL in every other build. */
+const char *helper_broken(void);
 
 #endif
