@@ -43,6 +43,7 @@ struct load_test {
 	const void *data_in;
 	void *data_out;
 	u32 size_in, size_out;		/* size_out: room, then bytes written */
+	u32 repeat;			/* 0: once */
 	u32 retval;
 };
 int load_test_run(int prog_fd, struct load_test *t);

@@ -1,0 +1,82 @@
+/* Packets end to end: a capture through a program on one floor, or on both with a comparison. */
+#ifndef PATH_PATH_H
+#define PATH_PATH_H
+#include "load/load.h"
+#include "net/net.h"
+
+struct prog;
+struct env_trace;
+
+/* ---- one program on one floor, ready for packets */
+struct path_runner;
+struct path_result {
+	int status;		/* 0, or -errno of TEST_RUN: the packet was not run */
+	u32 verdict;		/* r0 */
+	const u8 *data;		/* the packet afterwards; valid until the next packet */
+	u32 size;
+	u32 redirect_ifindex;	/* of an XDP_REDIRECT on the user floor, else 0 */
+};
+/* The program must be loaded. trace may be NULL. -ENOTSUP: packets mean nothing to this kind, said in err. */
+int path_runner_new(struct path_runner **out, struct load_object *o, struct bpf_program *p, struct env_trace *trace, struct log *err);
+void path_runner_free(struct path_runner *r);
+void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result);
+bool path_runner_takes(const struct path_runner *r, u32 link_type);
+
+/* ---- ring buffers of an object */
+struct path_rings;
+typedef void (*path_event_fn)(void *ctx, struct bpf_map *map, const void *data, u32 size);
+int path_rings_new(struct path_rings **out, struct load_object *o, path_event_fn fn, void *ctx);	/* *out NULL: no rings */
+void path_rings_drain(struct path_rings *r);
+void path_rings_free(struct path_rings *r);
+
+/* ---- replay */
+enum { PATH_VERDICTS = 6 };	/* the five XDP actions, and everything else */
+extern const char *const path_verdict_names[PATH_VERDICTS];
+struct path_counts {
+	u64 packets, bytes;		/* run */
+	u64 verdict[PATH_VERDICTS];
+	u64 foreign;			/* not run: of a link type that this kind does not take */
+	u32 foreign_type;		/* the first of them */
+	u64 refused;			/* not run: TEST_RUN of the kernel floor refused them */
+	int refused_status;		/* -errno of the first of them */
+	u64 written;			/* to the output */
+	u64 cpu_ns;			/* CPU time of reading, running and writing */
+};
+struct path_replay {
+	struct net_source *in;
+	struct net_sink *out;		/* may be NULL */
+	struct path_rings *rings;	/* may be NULL */
+	u64 count;			/* packets at most; 0: all */
+	u32 repeat;			/* runs of each packet, at least 1 */
+};
+/* 0; -EINVAL: the capture is damaged (what came before it was run); -errno of writing. The sentence is in err. */
+int path_replay(struct path_runner *r, const struct path_replay *how, struct path_counts *counts, struct log *err);
+
+/* ---- comparison of the two floors, a child process each */
+enum path_reason {
+	PATH_TOO_SHORT,		/* below the 14 bytes that the kernel's TEST_RUN takes */
+	PATH_TOO_LONG,		/* above what it takes */
+	PATH_TIME_OR_RANDOM,	/* differs, and the program asks for time or random numbers */
+	PATH_LRU_CHOICE,	/* differs in a map whose kind chooses what to evict */
+	PATH_REASONS,
+};
+extern const char *const path_reason_names[PATH_REASONS];
+struct path_comparison {
+	u64 equal, different, not_comparable;		/* packets: verdict, bytes, and events in order */
+	u64 by_reason[PATH_REASONS];
+	u64 foreign;					/* packets of a link type that neither floor was given */
+	u32 maps_equal, maps_different, maps_not_comparable;
+	struct log differences;				/* a line for each of the first ones */
+};
+struct path_compare {
+	const char *object, *capture, *data_hex;	/* capture or data_hex */
+	struct load_opts load;				/* floor is set for each child */
+	const char *prog;
+	u64 count;
+	u32 repeat;
+};
+/* 0 whatever was found; -errno when one of the floors could not do its part, with the sentence in err. */
+int path_compare(const struct path_compare *how, struct path_comparison *found, struct log *err);
+void path_comparison_done(struct path_comparison *found);
+
+#endif

@@ -1,0 +1,61 @@
+/* A capture through a program, batch by batch. */
+#include "path.h"
+#include "base/abi.h"
+#include <time.h>
+
+const char *const path_verdict_names[PATH_VERDICTS] = { "XDP_ABORTED", "XDP_DROP", "XDP_PASS", "XDP_TX", "XDP_REDIRECT", "other" };
+
+static u64 cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static int one(struct path_runner *r, const struct path_replay *how, struct path_counts *c, const struct net_packet *p)
+{
+	struct path_result res;
+	struct net_packet after = *p;
+
+	if (!path_runner_takes(r, p->link_type)) {
+		if (!c->foreign++)
+			c->foreign_type = p->link_type;
+		return 0;
+	}
+	path_run(r, p, how->repeat, &res);
+	if (res.status) {
+		if (!c->refused++)
+			c->refused_status = res.status;
+		return 0;
+	}
+	c->packets++;
+	c->bytes += p->size;
+	c->verdict[res.verdict < PATH_VERDICTS - 1 ? res.verdict : PATH_VERDICTS - 1]++;
+	path_rings_drain(how->rings);
+	if (!how->out || res.verdict != XDP_PASS)
+		return 0;
+	/* A snapped packet stays as much shorter than on the wire as it came, whatever the program did to its length. */
+	after.wire_size = res.size + (p->wire_size > p->size ? p->wire_size - p->size : 0);
+	after.data = res.data;
+	after.size = res.size;
+	c->written++;
+	return net_write(how->out, &after);
+}
+
+int path_replay(struct path_runner *r, const struct path_replay *how, struct path_counts *c, struct log *err)
+{
+	struct net_packet batch[64];
+	u64 start = cpu_ns(), left = how->count ? how->count : UINT64_MAX;
+	int n = 0, rc = 0;
+
+	while (!rc && left && (n = net_read(how->in, batch, left < 64 ? left : 64, err)) > 0) {
+		left -= n;
+		for (int i = 0; !rc && i < n; i++)
+			rc = one(r, how, c, &batch[i]);
+		if (rc)
+			log_printf(err, "writing the output: %s", strerror(-rc));
+	}
+	c->cpu_ns += cpu_ns() - start;
+	return rc ? rc : n < 0 ? n : 0;
+}

@@ -1,0 +1,113 @@
+/* One program on one floor: on the user floor the packet goes straight into a frame and the program runs on it; on the
+ * kernel floor each packet is a PROG_TEST_RUN. */
+#include "path.h"
+#include "base/abi.h"
+#include "base/cleanup.h"
+#include "run/run.h"
+#include "sys/sys.h"
+#include <bpf/libbpf.h>
+
+struct path_runner {
+	enum load_floor floor;
+	int fd;
+	struct prog *prog;		/* user floor; held by fd */
+	struct env env;			/* user floor */
+	struct run_buffer buffer;	/* user floor */
+	u8 *out;			/* kernel floor: what TEST_RUN gives back; owned */
+};
+
+enum { OUT_ROOM = RUN_MAX_FRAME + 4096 };
+
+static void free_runner(struct path_runner **r)
+{
+	path_runner_free(*r);
+}
+
+int path_runner_new(struct path_runner **out, struct load_object *o, struct bpf_program *p, struct env_trace *trace, struct log *err)
+{
+	CLEANUP(free_runner) struct path_runner *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	if (bpf_program__type(p) != BPF_PROG_TYPE_XDP) {
+		const char *kind = libbpf_bpf_prog_type_str(bpf_program__type(p));
+
+		log_printf(err, "program %s is of type %s; packets can be run through xdp programs only so far", bpf_program__name(p),
+			   kind ? kind : "unknown");
+		return -ENOTSUP;
+	}
+	r->floor = o->floor;
+	r->fd = bpf_program__fd(p);
+	if (r->floor == LOAD_KERNEL) {
+		r->out = malloc(OUT_ROOM);
+		if (!r->out)
+			return -ENOMEM;
+		*out = TAKE(r);
+		return 0;
+	}
+	r->prog = sys_prog_of(r->fd);
+	if (!r->prog) {
+		log_printf(err, "program %s is not loaded on the user floor", bpf_program__name(p));
+		return -EBADF;
+	}
+	rc = run_buffer_init(&r->buffer, RUN_MAX_FRAME);
+	if (rc)
+		return rc;
+	env_init(&r->env, &env_host_world);
+	r->env.trace = trace;
+	*out = TAKE(r);
+	return 0;
+}
+
+void path_runner_free(struct path_runner *r)
+{
+	if (!r)
+		return;
+	if (r->floor == LOAD_USER && r->prog)
+		run_buffer_done(&r->buffer);
+	free(r->out);
+	free(r);
+}
+
+bool path_runner_takes(const struct path_runner *r, u32 link_type)
+{
+	return link_type == 1; /* XDP programs see Ethernet frames */
+}
+
+static void run_user(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result)
+{
+	result->status = run_buffer_fill(&r->buffer, p->data, p->size);
+	if (result->status)
+		return;
+	env_enter(&r->env);
+	while (repeat--) {
+		r->env.redirect.set = false;
+		result->verdict = run_xdp(r->prog, &r->env, &r->buffer);
+	}
+	env_leave(&r->env);
+	result->data = r->buffer.frame.data;
+	result->size = r->buffer.frame.packet_end - r->buffer.frame.data;
+	result->redirect_ifindex = result->verdict == XDP_REDIRECT && r->env.redirect.set ? r->env.redirect.ifindex : 0;
+}
+
+static void run_kernel(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result)
+{
+	struct load_test t = {
+		.data_in = p->data, .size_in = p->size, .data_out = r->out, .size_out = OUT_ROOM, .repeat = repeat,
+	};
+
+	result->status = load_test_run(r->fd, &t);
+	result->verdict = t.retval;
+	result->data = r->out;
+	result->size = t.size_out;
+}
+
+void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result)
+{
+	*result = (struct path_result){ 0 };
+	if (r->floor == LOAD_USER)
+		run_user(r, p, repeat, result);
+	else
+		run_kernel(r, p, repeat, result);
+}
