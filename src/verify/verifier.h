@@ -26,10 +26,18 @@ enum {
 	VERIFY_MAX_VAR_OFF = 1 << 29,
 };
 
+enum sub_arg_kind { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM };
+struct sub_arg { u8 kind; bool null_ok; u32 mem_size; };
+
 struct subprog {
 	u32 start, end;
 	u16 stack_depth;
-	bool has_tail_call, is_global, called, is_cb, is_async_cb, is_exception_cb, has_ld_abs, changes_packet, might_throw;
+	bool has_tail_call, is_global, called, is_cb, is_async_cb, is_exception_cb, has_ld_abs, changes_packet, might_throw, might_sleep;
+	u32 type_id;		/* its BTF_KIND_FUNC; 0: no func_info */
+	u32 postorder, n_postorder;	/* cfg.c: its instructions in postorder, from v->postorder[postorder] */
+	struct sub_arg arg[5];	/* args.c */
+	u8 n_args;
+	bool args_known, unreliable;	/* unreliable: its BTF does not match how it is called */
 };
 
 struct insn_info {		/* kept per instruction while verifying */
@@ -58,6 +66,8 @@ struct verifier {
 	struct insn_info *info;
 	struct subprog subprog[VERIFY_MAX_SUBPROGS + 2];
 	u32 n_subprogs;
+	u32 *postorder;		/* of all subprogs, one after the other */
+	u32 max_depth;		/* subprog.c: bytes of stack of the deepest chain of calls */
 	struct state *cur;
 	struct map *maps[VERIFY_MAX_MAPS];	/* as in->use_map numbered them */
 	u32 n_maps;
@@ -107,10 +117,17 @@ int mem_atomic(struct verifier *v, u32 insn, const struct bpf_insn *i);
 int mem_load(struct verifier *v, const struct bpf_insn *i);	/* LDX, LDSX */
 int mem_store(struct verifier *v, const struct bpf_insn *i);	/* ST, STX */
 int mem_load_abs(struct verifier *v, const struct bpf_insn *i);	/* LD_ABS, LD_IND */
-/* A helper may read (or write) size bytes through regs[regno]; zero_ok: size 0 allowed. */
-int mem_helper_access(struct verifier *v, u32 regno, u32 size, bool write, bool zero_ok, bool uninit_ok);
-/* The same with the size in regs[size_regno]. */
-int mem_helper_sized(struct verifier *v, u32 regno, u32 size_regno, bool write, bool zero_ok, bool uninit_ok);
+/* Memory that a helper fills whatever was there: noted while the arguments are checked, then mem_raw_write(). */
+struct mem_raw {
+	u32 regno;	/* 0: none */
+	u32 size;
+};
+/* A helper may read (or write) size bytes through regs[regno]; zero_ok: size 0 allowed; raw: NULL if the bytes must have been
+ * initialised. */
+int mem_helper_access(struct verifier *v, u32 regno, s32 size, bool write, bool zero_ok, struct mem_raw *raw);
+/* The same with the size in regs[regno + 1]. */
+int mem_helper_sized(struct verifier *v, u32 regno, bool write, bool zero_ok, struct mem_raw *raw);
+int mem_raw_write(struct verifier *v, const struct mem_raw *raw);
 
 /* ptr.c, packet.c, null.c */
 int ptr_alu(struct verifier *v, const struct bpf_insn *i, struct reg *dst, const struct reg *ptr, const struct reg *off);
