@@ -5,7 +5,7 @@
  * kernel's (6.18), because programs are accepted by it. */
 #ifndef VERIFY_VALUE_H
 #define VERIFY_VALUE_H
-#include "base/types.h"
+#include "base/abi.h"
 
 struct tnum { u64 value, mask; };	/* bit of mask set: unknown; value has 0 there */
 
@@ -33,7 +33,9 @@ struct tnum tnum_arshift(struct tnum a, u8 by, u8 width);
 struct tnum tnum_intersect(struct tnum a, struct tnum b);
 struct tnum tnum_union(struct tnum a, struct tnum b);
 struct tnum tnum_cast(struct tnum a, u8 bytes);
+struct tnum tnum_with_low32(struct tnum a, struct tnum low);
 bool tnum_in(struct tnum outer, struct tnum inner);	/* inner is a subset */
+bool tnum_overlap(struct tnum a, struct tnum b);	/* some number is in both */
 bool tnum_is_aligned(struct tnum a, u64 size);
 struct tnum tnum_bswap16(struct tnum a);
 struct tnum tnum_bswap32(struct tnum a);
@@ -60,17 +62,27 @@ void value_sext(struct value *v, u8 bytes, bool to64);	/* movsx / ldsx: sign-ext
 void value_truncate(struct value *v, u8 bytes);		/* as a narrow load or store does */
 bool value_within(const struct value *outer, const struct value *inner);	/* range_within + tnum_in: prune test */
 
-/* dst = dst op src, op is BPF_ADD .. BPF_ARSH, BPF_MOD, BPF_DIV etc; alu32: 32-bit with zero extension; off: as in the insn
- * (signed div/mod). Unknown results where the kernel makes them unknown. Shifts past the width are legal input here. */
-void value_alu(struct value *dst, const struct value *src, u8 op, s16 off, bool alu32);
+/* Single steps of the above, for operations that combine them. */
+void value_unbound32(struct value *v);		/* ranges to everything; bits stay */
+void value_unbound64(struct value *v);
+void value_bounds_from_bits(struct value *v);
+void value_bounds_from_bits32(struct value *v);
+void value_clear_high(struct value *v);		/* value_zext32 without the sync */
+
+/* dst = dst op src, op is BPF_ADD .. BPF_ARSH, BPF_MOD, BPF_DIV; alu32: 32-bit with zero extension. Unknown results where the
+ * kernel makes them unknown. Shifts past the width are legal input here. */
+void value_alu(struct value *dst, const struct value *src, u8 op, bool alu32);
 void value_neg(struct value *v, bool alu32);
-void value_bswap(struct value *v, u8 code_end_form, u32 width_bits, bool to_be, bool alu64_bswap);
+void value_bswap(struct value *v, u32 bits, bool swap);	/* BPF_END: the low `bits`, bytes swapped if swap; 0 above */
+void value_add_const_raw(struct value *v, s64 k);		/* += k without tightening (linked scalars) */
 
 /* Conditional jump a op b (op BPF_JEQ ..), is32 for JMP32: 1 always taken, 0 never, -1 not known. */
 int value_branch(const struct value *a, const struct value *b, u8 op, bool is32);
-/* Refine a and b under "a op b holds" (call with the opposite op for the other branch: value_flip). */
+/* Refine a and b under "a op b holds" (call with value_negate_op(op) for the other branch). */
 void value_assume(struct value *a, struct value *b, u8 op, bool is32);
-u8 value_negate_op(u8 op);	/* JEQ <-> JNE ...; JSET <-> JSET|BPF_X special: 0xff-coded "not set" as VALUE_JNSET */
+u8 value_negate_op(u8 op);	/* the op of the branch not taken; JSET <-> VALUE_JNSET */
+u8 value_swap_op(u8 op);	/* the op that says the same with the operands swapped */
+u8 value_swap_op(u8 op);	/* the op that says the same with the operands swapped */
 #define VALUE_JNSET 0x0f	/* internal op: no bit of b is set in a (as kernel's BPF_JSET | BPF_X) */
 
 #endif
