@@ -5,11 +5,18 @@
 
 static const struct {
 	const char *name;
+	u32 caps;
 	const struct kind *kind; /* NULL: known to the kernel, not built here */
 } kinds[] = {
-#define KIND(type, name, ops) [type] = { #name, ops },
+#define BPF KIND_CAP_BPF
+#define NET_ADMIN KIND_CAP_NET_ADMIN
+#define PERFMON KIND_CAP_PERFMON
+#define KIND(type, name, caps, ops) [type] = { #name, caps, ops },
 #include "kind.def"
 #undef KIND
+#undef BPF
+#undef NET_ADMIN
+#undef PERFMON
 };
 static_assert(ARRAY_SIZE(kinds) == ABI_PROG_MAX, "kind.def has a row for every program type of 6.18");
 
@@ -21,6 +28,11 @@ const struct kind *kind_get(u32 prog_type)
 const char *kind_name(u32 prog_type)
 {
 	return prog_type < ARRAY_SIZE(kinds) ? kinds[prog_type].name : "unknown";
+}
+
+u32 kind_caps(u32 prog_type)
+{
+	return prog_type < ARRAY_SIZE(kinds) ? kinds[prog_type].caps : KIND_CAP_BPF;
 }
 
 static bool in_list(const u16 *list, u32 id)

@@ -35,16 +35,17 @@ struct kind {
 	u32 n_fields;
 	const u16 *helpers;		/* ids, ended by 0, beside the ones every kind may call (kind_base_helpers) */
 	bool direct_packet_write;
-	u32 needs_caps;			/* KIND_CAP_* */
 	/* attach types allowed at load; NULL fn: any value is accepted as the kernel does for the kind */
 	bool (*attach_ok)(u32 attach_type);
 	struct kind_range (*returns)(u32 attach_type);
 };
-#define KIND_CAP_NET_ADMIN 1u
+#define KIND_CAP_BPF 1u
 #define KIND_CAP_PERFMON 2u
+#define KIND_CAP_NET_ADMIN 4u
 
 extern const u16 kind_base_helpers[];			/* ids, ended by 0 */
 const struct kind *kind_get(u32 prog_type);		/* NULL: unknown or not built */
+u32 kind_caps(u32 prog_type);				/* KIND_CAP_* that loading one needs */
 const char *kind_name(u32 prog_type);			/* any type the kernel knows; else "unknown" */
 bool kind_allows(const struct kind *k, u32 helper_id, u32 attach_type);
 /* The field that an access of `size` bytes at `off` falls in, or NULL where the kernel refuses it. */

@@ -67,7 +67,6 @@ const struct kind kind_xdp = {
 	.n_fields = ARRAY_SIZE(fields),
 	.helpers = helpers,
 	.direct_packet_write = true,
-	.needs_caps = KIND_CAP_NET_ADMIN,
 	.attach_ok = NULL, /* bpf_prog_load_check_attach has no row for XDP: every value is accepted */
 	.returns = returns,
 };
