@@ -18,7 +18,7 @@
 const volatile __u8 only_proto = 0;	/* IP protocol to count; 0: all */
 const volatile bool announce = true;	/* send an event for each new flow */
 
-__u32 first_event = 1;	/* .data: the number that the first event gets */
+__u32 next_event = 1;	/* .data: the number that the next event gets */
 __u64 seen;		/* .bss: packets that reached the program */
 __u64 lost_events;	/* .bss: new flows whose event found the ring full */
 __u64 skipped[SKIP_REASONS];
@@ -120,8 +120,16 @@ static __always_inline int parse_ports(struct cursor *c, struct flow_key *key)
 	}
 }
 
-/* A subprogram of its own: it is verified and called as one. */
-static __noinline void announce_flow(const struct flow_key *key, __u32 size)
+/* A subprogram of its own: it is verified and called as one. Naming struct flow_event among its parameters also keeps that
+ * type in the object's BTF, from which `skep run` prints the events. */
+static __noinline void describe(struct flow_event *e, const struct flow_key *key, __u32 size)
+{
+	e->number = __sync_fetch_and_add(&next_event, 1);
+	e->first_size = size;
+	e->key = *key;
+}
+
+static __always_inline void announce_flow(const struct flow_key *key, __u32 size)
 {
 	struct flow_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
@@ -129,9 +137,7 @@ static __noinline void announce_flow(const struct flow_key *key, __u32 size)
 		__sync_fetch_and_add(&lost_events, 1);
 		return;
 	}
-	e->number = __sync_fetch_and_add(&first_event, 1);
-	e->first_size = size;
-	e->key = *key;
+	describe(e, key, size);
 	bpf_ringbuf_submit(e, 0);
 }
 
