@@ -14,7 +14,9 @@ struct btf_types;
 
 /* PROG_LOAD's attributes, copied out of the caller's memory by sys; borrowed for the call. */
 struct prog_attr {
-	u32 type, attach_type, flags, caps;
+	u32 type, attach_type, flags, caps, ifindex;
+	u32 attach_btf_id;
+	bool attach_to;			/* attach_prog_fd was given */
 	const struct bpf_insn *insns;
 	u32 n_insns;
 	const char *license;		/* NUL-terminated */
@@ -34,7 +36,7 @@ struct prog {
 	const struct kind *kind;
 	u32 attach_type, flags, uid;
 	char name[16];
-	u8 tag[8];		/* as the kernel computes it: SHA-1 of the instructions with map fds cleared */
+	u8 tag[8];		/* as the kernel computes it since 6.18: SHA-256 of the instructions with map fds cleared */
 	bool gpl;
 	u64 load_time;		/* ns since boot */
 	struct map **maps;	/* used maps, a reference each */
@@ -48,6 +50,7 @@ struct prog {
 	u32 n_loaded;
 	struct bpf_insn *xlated;	/* after lower, as GET_INFO shows them */
 	u32 n_xlated;
+	u32 *origin;		/* per xlated instruction: the index in `loaded` that it came from (proof is by that index) */
 	u32 verified_insns;
 	struct vm_image *image;
 	struct proof proof;
@@ -55,7 +58,13 @@ struct prog {
 	bool may_tail_call, may_change_packet;
 };
 
+/* The checks that need no pointer: flags, size, capabilities, attach type, in the kernel's order. sys calls it before it
+ * copies instructions; prog_load() calls it again. */
+int prog_check_attr(const struct prog_attr *attr);
 int prog_load(struct prog **out, const struct prog_attr *attr, struct refusal *why);
+/* May this program stand in (or call into) a prog_array? The first one decides what all others must be like: its kind,
+ * frags, expected attach type, as the kernel's bpf_prog_map_compatible. 0 or -EINVAL. sys asks before map_slot_set(). */
+int prog_fits_map(struct prog *p, struct map *m);
 int prog_add_map(struct prog *p, struct map *m);	/* PROG_BIND_MAP; 0 also when it is there already */
 static inline void prog_put(struct prog *p)
 {
