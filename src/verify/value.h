@@ -70,8 +70,8 @@ void value_bounds_from_bits32(struct value *v);
 void value_clear_high(struct value *v);		/* value_zext32 without the sync */
 
 /* dst = dst op src, op is BPF_ADD .. BPF_ARSH, BPF_MOD, BPF_DIV; alu32: 32-bit with zero extension. Unknown results where the
- * kernel makes them unknown. Shifts past the width are legal input here. */
-void value_alu(struct value *dst, const struct value *src, u8 op, bool alu32);
+ * kernel makes them unknown: false then. Shifts past the width are legal input here. */
+bool value_alu(struct value *dst, const struct value *src, u8 op, bool alu32);
 void value_neg(struct value *v, bool alu32);
 void value_bswap(struct value *v, u32 bits, bool swap);	/* BPF_END: the low `bits`, bytes swapped if swap; 0 above */
 void value_add_const_raw(struct value *v, s64 k);		/* += k without tightening (linked scalars) */

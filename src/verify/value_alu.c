@@ -314,17 +314,18 @@ static bool apply(struct value *dst, const struct value *src, u8 op, bool alu32)
 	}
 }
 
-void value_alu(struct value *dst, const struct value *src, u8 op, bool alu32)
+bool value_alu(struct value *dst, const struct value *src, u8 op, bool alu32)
 {
 	struct value b = *src; /* src may be dst */
 
 	if (!apply(dst, &b, op, alu32)) {
 		*dst = value_unknown(); /* even the upper half of a 32-bit result */
-		return;
+		return false;
 	}
 	if (alu32)
 		value_clear_high(dst);
 	value_sync(dst);
+	return true;
 }
 
 void value_neg(struct value *v, bool alu32)

@@ -66,7 +66,7 @@ struct verifier {
 	struct insn_info *info;
 	struct subprog subprog[VERIFY_MAX_SUBPROGS + 2];
 	u32 n_subprogs;
-	u32 *postorder;		/* of all subprogs, one after the other */
+	u32 *postorder, n_postorder;	/* of all subprogs, one after the other */
 	u32 max_depth;		/* subprog.c: bytes of stack of the deepest chain of calls */
 	struct state *cur;
 	struct map *maps[VERIFY_MAX_MAPS];	/* as in->use_map numbered them */
@@ -89,6 +89,7 @@ struct verifier {
 	u32 n_pending;
 	u64 prev_log_total;		/* print.c: where the last state line ended */
 	u32 prev_insn_printed;
+	const struct bpf_line_info *prev_line;	/* print.c: the source line printed last */
 	u32 scratched_regs; u64 scratched_slots;	/* print.c: what changed since the last print */
 	bool internal_error;
 };
@@ -142,10 +143,14 @@ void ptr_kill_packets(struct verifier *v);				/* clear_all_pkt_pointers: the pac
 void ptr_give_id(struct verifier *v, struct reg *r);			/* assign_scalar_id_before_mov */
 void ptr_refine_packet(struct state *s, struct reg *dst, enum reg_type type, bool range_open);	/* find_good_pkt_pointers */
 void ptr_mark_null(struct verifier *v, struct state *s, u32 regno, bool is_null);	/* all copies by id */
+void ptr_mark_not_null(struct reg *r);			/* mark_ptr_not_null_reg: this register alone, called by branch.c */
 /* Conditional jump comparing pointers: does it prove something about a packet? 1 handled, 0 not a packet comparison. */
 int ptr_try_packet_compare(const struct bpf_insn *i, struct reg *dst, struct reg *src, struct state *taken, struct state *fall);
 /* alu.c: ALU/ALU64 instruction on the current state (check_alu_op): moves, endianness, neg, scalars; pointers via ptr_alu. */
 int alu_insn(struct verifier *v, const struct bpf_insn *i);
+/* reg_bounds_sanity_check: ranges that contradict each other (on a path that can't be taken) become unbounded; -EFAULT under
+ * BPF_F_TEST_REG_INVARIANTS. which: "alu", "true_reg1". */
+int alu_check_bounds(struct verifier *v, struct reg *r, const char *which);
 /* branch.c: conditional jump (check_cond_jmp_op) except may_goto, which is walk.c's: decides, refines both states, pushes the
  * other branch. *next_insn is the fall-through on entry; set it to the target when that is followed. Sets info.branch_seen. */
 int branch_insn(struct verifier *v, const struct bpf_insn *i, u32 *next_insn);
@@ -168,6 +173,9 @@ int precise_mark_slot(struct verifier *v, u32 frameno, s32 slot);	/* as precise_
 enum { LINKED_MAX = 6 };
 struct linked_regs { u32 n; struct linked_reg { u8 frameno, is_stack, index; /* register or slot */ } reg[LINKED_MAX]; };
 void precise_note_linked(struct verifier *v, const struct linked_regs *regs);
+/* A conditional jump compares a stack pointer: that operand needs no precision (INSN_F_SRC_REG_STACK, INSN_F_DST_REG_STACK).
+ * Called by branch.c before the decision; a no-op when neither is one. */
+void precise_note_compare(struct verifier *v, bool src_is_stack, bool dst_is_stack);
 /* live.c: which stack slots (bit i: slot i) the present instruction may read, and which it overwrites whole, all 8 bytes, at
  * a constant offset. Every read of the stack must be noted (loads, helper arguments, atomics), or pruning forgets slots that
  * matter; a write that is not noted only costs pruning. */
