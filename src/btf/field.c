@@ -37,7 +37,7 @@ static const struct named {
 	bool once, marks; /* marks: a struct with such a member is looked at */
 } named[] = {
 	{ "bpf_spin_lock", SPIN_LOCK, 4, 4, true, true },
-	{ "bpf_res_spin_lock", RES_SPIN_LOCK, 8, 4, true, false },
+	{ "bpf_res_spin_lock", RES_SPIN_LOCK, 4, 4, true, false },
 	{ "bpf_list_head", LIST_HEAD, 16, 8, false, true },
 	{ "bpf_list_node", LIST_NODE, 24, 8, false, true },
 	{ "bpf_rb_root", RB_ROOT, 16, 8, false, true },
@@ -45,9 +45,10 @@ static const struct named {
 	{ "bpf_refcount", REFCOUNT, 4, 4, false, true },
 };
 
-/* Kernel types that have a destructor, so that a map may own one (register_btf_id_dtor_kfuncs in 6.18). */
-static const char *const owned[] = { "task_struct", "cgroup", "bpf_cpumask", "bpf_crypto_ctx",
-				     "prog_test_ref_kfunc", "prog_test_member", "sk_buff" };
+/* Kernel types that have a destructor, so that a map may own one: asked of a 6.18 kernel for each of its structs. (sk_buff has
+ * one only with CONFIG_NET_SCH_BPF.) */
+static const char *const owned[] = { "task_struct", "cgroup", "bpf_cpumask", "bpf_crypto_ctx", "prog_test_ref_kfunc",
+				     "prog_test_member" };
 
 struct field_at {
 	enum field field;
