@@ -65,6 +65,8 @@ int prog_load(struct prog **out, const struct prog_attr *attr, struct refusal *w
 /* May this program stand in (or call into) a prog_array? The first one decides what all others must be like: its kind,
  * frags, expected attach type, as the kernel's bpf_prog_map_compatible. 0 or -EINVAL. sys asks before map_slot_set(). */
 int prog_fits_map(struct prog *p, struct map *m);
+/* The tag of n instructions, as info shows it for a program and for each of its functions. */
+void prog_make_tag(u8 tag[8], const struct bpf_insn *insns, u32 n);
 int prog_add_map(struct prog *p, struct map *m);	/* PROG_BIND_MAP; 0 also when it is there already */
 static inline void prog_put(struct prog *p)
 {

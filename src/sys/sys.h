@@ -37,11 +37,22 @@ struct prog *sys_prog_of(int fd);
 const struct refusal *sys_last_refusal(void);	/* of the last failed PROG_LOAD of this thread, NULL if none */
 void sys_set_trace(struct env_trace *trace);	/* where trace_printk of TEST_RUN goes; NULL: dropped */
 
-/* For shim: descriptors of this process that go away or are replaced, and polling. */
-void sys_fd_closing(int fd);			/* before close(fd), dup2 onto fd */
-void sys_fds_closing(u32 first, u32 last);
-void sys_mapping_gone(void);			/* after munmap */
-/* An eventfd to poll in place of this map's descriptor; -EINVAL: not a map. */
-int sys_poll_fd(int fd);
+/* The floor that this process's bpf(2) calls arrive at: from SKEP_FLOOR (user, kernel; unset: user) until it is set. */
+enum { SYS_FLOOR_USER, SYS_FLOOR_KERNEL, SYS_FLOOR_BAD /* SKEP_FLOOR says something else */ };
+int sys_floor(void);
+void sys_set_floor(int floor);
+
+/* The system calls that shim stands in for: same arguments and effect, a result or -errno. With nothing of skep's open they
+ * are the bare system call. They see to it that an object goes with its last descriptor or mapping, and that sys's own
+ * descriptors survive an application that closes all it finds. */
+int sys_close(int fd);
+int sys_dup2(int from, int to);
+int sys_dup3(int from, int to, int flags);
+int sys_close_range(u32 first, u32 last, u32 flags);
+int sys_munmap(void *addr, size_t size);
+struct epoll_event;
+int sys_epoll_ctl(int ep, int op, int fd, struct epoll_event *ev);	/* maps can be polled */
+int sys_epoll_pwait(int ep, struct epoll_event *evs, int max, int timeout_ms, const void *sigmask, size_t sigmask_size);
+int sys_epoll_pwait2(int ep, struct epoll_event *evs, int max, const void *timeout, const void *sigmask, size_t sigmask_size);
 
 #endif
