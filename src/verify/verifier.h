@@ -53,7 +53,9 @@ struct insn_info {		/* kept per instruction while verifying */
 	u32 ctx_off;
 	u32 loop_inline_state;
 	u32 scc;		/* cfg.c: the loop (strongly connected component) the instruction lies in; 0: none */
-	u16 ptr_type;	/* mem.c: type and flags of the pointer that loads and stores here went through; 0: none yet */
+	u8 alu_state;	/* unpriv.c: how the pointer arithmetic here must be masked; 0: not seen */
+	u32 alu_limit;
+	u16 ptr_type;	/* mem_insn.c: type and flags of the pointer that loads and stores here went through; 0: none yet */
 };
 #define VERIFY_MANY 0xffffffffu
 

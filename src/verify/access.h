@@ -1,0 +1,72 @@
+/* What the files about memory access and calls share with each other: mem.c ctx.c stack.c packet.c ptr.c null.c special.c
+ * unpriv.c
+ * mem_insn.c mem_helper.c call.c call_args.c refs.c. */
+#ifndef VERIFY_ACCESS_H
+#define VERIFY_ACCESS_H
+#include "verifier.h"
+
+/* "(0x0; 0xff)" */
+#define TNUM_FMT "(0x%llx; 0x%llx)"
+#define TNUM_ARG(t) (unsigned long long)(t).value, (unsigned long long)(t).mask
+
+/* The frame whose stack a REG_STACK pointer points into. */
+static inline struct frame *access_frame(struct verifier *v, const struct reg *r)
+{
+	return v->cur->frame[r->frameno];
+}
+
+/* Any number. Without CAP_BPF nothing is tracked back, so every number counts as precise. */
+static inline void access_unknown(struct verifier *v, struct reg *r)
+{
+	reg_mark_unknown(r);
+	r->precise = !v->bpf_capable;
+}
+
+/* ptr.c: a register that points at something gone: unreadable, or any number for those who may leak. */
+void ptr_invalidate(struct verifier *v, struct reg *r);
+
+/* mem.c. `off` includes the register's fixed offset. */
+int mem_region(struct verifier *v, u32 regno, s32 off, s32 size, u32 mem_size, bool zero_ok);
+int mem_map_flags(struct verifier *v, u32 regno, s32 off, s32 size, bool write);
+int mem_map_value(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok);
+bool mem_is_constant(const struct map *m); /* its contents never change again */
+int mem_aligned(struct verifier *v, u32 regno, s32 off, u32 size, bool strict_once);
+/* check_ptr_off_reg: the pointer as it was given, at most a fixed offset added. */
+int mem_unmoved(struct verifier *v, const struct reg *r, u32 regno, bool fixed_ok);
+
+/* ctx.c */
+int ctx_access(struct verifier *v, u32 insn, s32 off, u32 size, bool write, int value_regno, bool sign_extend);
+
+/* stack.c */
+int stack_access(struct verifier *v, u32 regno, s32 off, u32 size, bool write, int value_regno);
+int stack_helper(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok, bool write, struct mem_raw *raw);
+/* The constant that the size bytes at a REG_STACK register hold, marked precise. -EOPNOTSUPP: not one. */
+int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value);
+
+/* packet.c */
+int packet_access(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok);
+bool packet_helper_ok(const struct verifier *v, bool pkt_access);
+
+/* special.c: fields of a map's value that only helpers may touch */
+struct special {
+	u32 off, size;
+	const char *name; /* as the kernel's log calls it: "bpf_spin_lock" */
+	bool kptr;
+};
+/* The first such field that overlaps [min, max); false: none. */
+bool special_overlap(const struct map *m, s64 min, u64 max, struct special *found);
+
+/* unpriv.c: what callers without CAP_PERFMON may do with pointers; no demands on the others */
+struct ptr_mask {
+	bool to_left;
+	u32 limit;
+	u8 state;
+};
+int unpriv_alu(struct verifier *v, const struct bpf_insn *i, const struct reg *ptr, const struct reg *off,
+	       bool ptr_is_dst, struct ptr_mask *mask, bool commit);
+int unpriv_bounds(struct verifier *v, u32 regno);
+
+/* refs.c */
+bool refs_forget(struct state *s, u32 id); /* the reference, not the pointers; false: not there */
+
+#endif
