@@ -78,9 +78,14 @@ const char *print_reg_type(const struct reg *r, char buf[64])
 }
 
 /* Small numbers in decimal, others in hexadecimal: addresses and masks are read more easily so. */
+static bool is_small(s64 x)
+{
+	return x >= INT16_MIN && x <= INT16_MAX;
+}
+
 static void print_signed(struct log *log, s64 x)
 {
-	log_printf(log, x >= INT16_MIN && x <= INT16_MAX ? "%lld" : "%#llx", (long long)x);
+	log_printf(log, is_small(x) ? "%lld" : "%#llx", (long long)x);
 }
 
 static void print_unsigned(struct log *log, u64 x)
@@ -100,6 +105,13 @@ static struct log *item(struct list *l)
 		log_write(l->log, ",", 1);
 	l->begun = true;
 	return l->log;
+}
+
+/* A 32-bit bound as it is printed: hexadecimal shows 32 bits, so it is not the same number as a
+ * 64-bit bound then. */
+static u64 shown32(s32 x)
+{
+	return is_small(x) ? (u64)(s64)x : (u32)x;
 }
 
 struct bound {
@@ -122,8 +134,8 @@ static void print_ranges(struct list *l, const struct value *v)
 	    {"smax", v->smax, true, v->smax == INT64_MAX},
 	    {"umin", v->umin, false, v->umin == 0},
 	    {"umax", v->umax, false, v->umax == UINT64_MAX},
-	    {"smin32", (s64)v->s32min, true, v->s32min == INT32_MIN},
-	    {"smax32", (s64)v->s32max, true, v->s32max == INT32_MAX},
+	    {"smin32", shown32(v->s32min), true, v->s32min == INT32_MIN},
+	    {"smax32", shown32(v->s32max), true, v->s32max == INT32_MAX},
 	    {"umin32", v->u32min, false, v->u32min == 0},
 	    {"umax32", v->u32max, false, v->u32max == UINT32_MAX},
 	};
@@ -182,7 +194,7 @@ static void print_value(struct list *l, const struct value *v)
 	}
 	print_ranges(l, v);
 	if (v->bits.mask != ~0ull)
-		log_printf(item(l), "var_off=(%#llx; %#llx)", (unsigned long long)v->bits.value,
+		log_printf(item(l), "var_off=(0x%llx; 0x%llx)", (unsigned long long)v->bits.value,
 			   (unsigned long long)v->bits.mask);
 }
 
@@ -352,9 +364,16 @@ static const char *name_helper(void *ctx, u32 id)
 	return helper_name(id);
 }
 
-void print_insn_line(struct verifier *v, u32 idx)
+void print_insn_text(struct verifier *v, u32 idx)
 {
 	const struct isa_print how = {.helper = name_helper, .hide_pointers = !v->allow_ptr_leaks};
+
+	isa_print_insn(v->log, &v->insns[idx], idx, &how);
+	log_write(v->log, "\n", 1);
+}
+
+void print_insn_line(struct verifier *v, u32 idx)
+{
 	u64 start;
 
 	if (!shown(v, LOG_SHOWN))
@@ -362,8 +381,7 @@ void print_insn_line(struct verifier *v, u32 idx)
 	print_source_line(v, idx);
 	start = v->log->total;
 	log_printf(v->log, "%u: ", idx);
-	isa_print_insn(v->log, &v->insns[idx], idx, &how);
-	log_write(v->log, "\n", 1);
+	print_insn_text(v, idx);
 	v->prev_log_total = v->log->total;
 	v->prev_insn_printed = v->prev_log_total - start;
 }

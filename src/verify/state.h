@@ -63,7 +63,9 @@ struct reg {
 		struct { u64 raw1, raw2; };	/* for copying and comparing */
 	};
 };
-#define REG_LINK_ADD_CONST (1u << 31)	/* in id: this scalar is base + off */
+#define REG_LINK_ADD64 (1u << 31)	/* in id: this scalar is base + off */
+#define REG_LINK_ADD32 (1u << 30)	/* in id: it is (u32)(base + off), made by a 32-bit addition */
+#define REG_LINK_ADD_CONST (REG_LINK_ADD64 | REG_LINK_ADD32)
 #define REG_AT_PKT_END (-1)
 #define REG_BEYOND_PKT_END (-2)
 
@@ -87,13 +89,14 @@ struct frame {			/* one function activation */
 	bool in_callback, in_async_callback, in_exception_callback;
 	struct { s64 min, max; } callback_ret;	/* allowed return range */
 	u32 callback_depth;
+	struct frame *next_free;	/* in the pool */
 };
 
 enum { STATE_MAX_FRAMES = 8 };
 
 /* Frames and slots that were given back, for the next copy: states are copied at every branch. Owned by the verifier. */
 struct state_pool {
-	struct frame *frames;	/* free ones, linked through slots */
+	struct frame *frames;	/* free ones, linked by next_free; they keep their slots' memory */
 	u32 n_frames;
 };
 void state_pool_done(struct state_pool *p);
@@ -128,6 +131,9 @@ struct state {
 /* Copies are deep. false / NULL: no memory (the load then fails with -ENOMEM). */
 bool state_copy(struct state *to, const struct state *from);	/* `to` is zeroed or was filled before: its memory is used again */
 void state_done(struct state *s);
+/* A frame with an empty stack, nothing in its registers but r10. NULL: no memory. */
+struct frame *state_frame_new(struct state_pool *p, u32 frameno, u32 subprog, s32 callsite);
+void state_frame_free(struct state_pool *p, struct frame *f);
 static inline struct frame *state_frame(struct state *s)
 {
 	return s->frame[s->cur];
@@ -138,7 +144,7 @@ static inline struct reg *state_regs(struct state *s)
 }
 bool state_stack_room(struct frame *f, u32 bytes);	/* make slots for fp-bytes .. fp; new bytes SLOT_INVALID */
 
-/* Registers. */
+/* Registers. A mark replaces all but subreg_def. */
 void reg_mark_unknown(struct reg *r);		/* SCALAR, any value */
 void reg_mark_not_init(struct reg *r);
 void reg_mark_const(struct reg *r, u64 value);	/* SCALAR */
