@@ -76,6 +76,8 @@ void env_init(struct env *env, const struct world *world);
 /* Lease a CPU number for this thread and enter the epoch; nested enters keep the same number. Without a fence. */
 void env_enter(struct env *env);
 void env_leave(struct env *env);
+/* The number this thread holds or held last; outside env_enter only a hint for choosing between per-CPU pools. */
+u32 env_cpu_hint(void);
 /* The epoch alone, without a CPU number (it never waits): for user-side operations that walk shared structures. Nests, also
  * with env_enter. */
 void env_read_lock(void);

@@ -88,6 +88,11 @@ void env_leave(struct env *env)
 		leave_epoch(t);
 }
 
+u32 env_cpu_hint(void)
+{
+	return env_self()->cpu;
+}
+
 static struct env_deferred *take_queue(void)
 {
 	struct env_deferred *all;

@@ -7,8 +7,11 @@
 #define MAP_MAP_H
 #include "base/obj.h"
 #include "base/abi.h"
+#include "env/env.h"
+#include <pthread.h>
 
 struct map;
+struct map_record;	/* special fields of the values (locks, timers, kptrs); comes with the first of them */
 struct btf_types;
 struct log;
 
@@ -42,6 +45,7 @@ struct map_ops {
 	/* values addressed directly (BPF_PSEUDO_MAP_VALUE); offset is checked. -ENOTSUPP_ via NULL */
 	int (*direct_value)(struct map *m, u32 off, u64 *addr);
 	u64 (*memory)(const struct map *m);	/* bytes, for fdinfo's and info's accounting */
+	u64 (*steps)(struct map *m, const void *key);	/* see map_lookup_steps; NULL: constant cost */
 };
 
 struct map {
@@ -52,6 +56,15 @@ struct map {
 	char name[16];
 	u32 btf_key_id, btf_value_id;
 	struct btf_types *btf;
+	struct map_record *record;	/* NULL: values are plain bytes (the only case so far) */
+	u8 *values;		/* ARRAY: element i lies at values + i * stride (for inlined look-ups); else NULL */
+	u32 stride;
+	struct {		/* PROG_ARRAY: the first program fixes what may be in it or tail-call through it */
+		pthread_mutex_t lock;	/* over the fields below, which are prog's and sys's to compare and set */
+		bool set, jited, xdp_has_frags;
+		u32 type, attach_type;
+	} owner;
+	struct env_deferred gone;	/* the map's memory waits for readers, too */
 	int memfd;		/* storage of mappable arrays and ring buffers, else -1. Owned by the map */
 	_Atomic bool frozen;	/* user space may no longer write */
 	_Atomic u32 write_users;	/* user-side writes under way or writable mappings known */
@@ -79,14 +92,19 @@ static inline void map_put(struct map *m)
 /* User-side size of one value in bytes: value_size, or round_up(value_size, 8) * possible CPUs. */
 u32 map_user_value_size(const struct map *m);
 /* The program side, and the user side with the checks of bpf(2): flags, frozen. */
+/* What bpf(2) checks before it looks at the key: flags, frozen. The calls below check it (again). */
+int map_check_read(const struct map *m, u64 flags);
+int map_check_write(const struct map *m, u64 flags);
 int map_copy_out(struct map *m, const void *key, void *value, u64 flags);
 int map_copy_in(struct map *m, const void *key, const void *value, u64 flags);
 int map_delete(struct map *m, const void *key);
 int map_next_key(struct map *m, const void *key, void *next);
 int map_lookup_delete(struct map *m, void *key, void *value, u64 flags);
 int map_freeze(struct map *m);
+u64 map_memory(const struct map *m);	/* fdinfo's "memlock" */
 
 /* prog_array: slots hold opaque images. set/clear own a reference to `owner` while the slot holds it. */
+int map_slot_check(const struct map *m, u32 index, u64 flags);	/* what bpf(2) checks before it looks at the descriptor */
 int map_slot_set(struct map *m, u32 index, struct obj *owner, void *image);
 void *map_slot_image(struct map *m, u32 index);	/* NULL: empty or out of range; valid inside env_enter..leave */
 

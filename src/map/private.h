@@ -1,0 +1,72 @@
+/* What the kinds of maps share: their ops, large memory, locks, values. Private to map. */
+#ifndef MAP_PRIVATE_H
+#define MAP_PRIVATE_H
+#include "base/bits.h"
+#include "map.h"
+
+extern const struct map_ops map_hash_ops, map_array_ops, map_prog_array_ops, map_percpu_hash_ops, map_percpu_array_ops,
+	map_lru_hash_ops, map_lpm_trie_ops, map_ringbuf_ops;
+
+#define ACCESS_FLAGS (BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)
+#define PERCPU_VALUE_MAX 32768	 /* the kernel's PCPU_MIN_UNIT_SIZE */
+#define KMALLOC_MAX (4u << 20) /* the kernel's KMALLOC_MAX_SIZE on x86-64 */
+
+/* bpf_map_flags_access_ok(): a program must be able to do one of reading and writing. */
+static inline bool access_ok(u32 flags)
+{
+	return (flags & (BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)) != (BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG);
+}
+
+static inline bool wants_node(const struct map_attr *attr)
+{
+	return attr->flags & BPF_F_NUMA_NODE && attr->numa_node != UINT32_MAX;
+}
+
+/* `size` zeroed bytes that start with a struct map, which is filled from attr. NULL without memory. */
+void *map_alloc(size_t size, const struct map_attr *attr, const struct map_ops *ops);
+int map_check_btf(const struct map_attr *attr); /* do the key and value types fit the sizes and the kind? */
+
+/* Large zeroed memory that costs nothing until it is touched. Refused, as the kernel refuses it, when the machine does not
+ * have as much memory at all. */
+bool map_area_fits(u64 size);
+void *map_area_new(u64 size);
+void map_area_free(void *area, u64 size);
+int map_memfd_new(u64 size); /* sealed against shrinking and growing; -errno */
+
+/* Per-CPU parts and shared counters must not meet in a cache line. */
+#define CACHE_LINE 64
+
+struct spinlock {
+	_Atomic u32 taken;
+};
+void map_spin_wait(struct spinlock *l);
+
+static inline void spin_lock(struct spinlock *l)
+{
+	if (unlikely(atomic_exchange_explicit(&l->taken, 1, memory_order_acquire)))
+		map_spin_wait(l);
+}
+static inline void spin_unlock(struct spinlock *l)
+{
+	atomic_store_explicit(&l->taken, 0, memory_order_release);
+}
+
+/* Values of 4 and 8 bytes are written whole, as programs on other CPUs expect it. */
+static inline void copy_value(void *to, const void *from, u32 size)
+{
+	switch (size) {
+	case 4:
+		memcpy(to, from, 4);
+		break;
+	case 8:
+		memcpy(to, from, 8);
+		break;
+	case 16:
+		memcpy(to, from, 16);
+		break;
+	default:
+		memcpy(to, from, size);
+	}
+}
+
+#endif
