@@ -8,7 +8,7 @@
 #define LPM_FLAGS (BPF_F_NO_PREALLOC | BPF_F_NUMA_NODE | ACCESS_FLAGS)
 #define DATA_MAX 256
 #define HEAD 4					 /* sizeof(prefixlen) */
-#define VALUE_MAX (KMALLOC_MAX - (DATA_MAX + HEAD) - 40) /* LPM_VAL_SIZE_MAX with the kernel's node of 40 bytes */
+#define VALUE_MAX (KMALLOC_MAX - DATA_MAX - 24)	 /* LPM_VAL_SIZE_MAX, with the 24 bytes of the kernel's node */
 
 struct node {
 	struct node *_Atomic child[2];	/* by the first bit after the prefix */
