@@ -96,10 +96,14 @@ static int neg_end(struct verifier *v, const struct bpf_insn *i)
 		set_unknown(v, dst);
 		return 0;
 	}
+	if (!neg && !swap && i->imm == 64)
+		return 0; /* the host is little-endian: nothing happens */
 	if (neg)
 		value_neg(&dst->v, is_alu32(i));
+	else if (swap)
+		value_bswap(&dst->v, i->imm);
 	else
-		value_bswap(&dst->v, i->imm, swap);
+		value_truncate(&dst->v, i->imm / 8);
 	dst->id = 0;
 	dst->off = 0;
 	return 0;
@@ -205,30 +209,72 @@ static int mov(struct verifier *v, const struct bpf_insn *i)
 	return 0;
 }
 
-/* After dst op= src: does dst still tell something about the numbers it was copied from? */
-static void relink(struct verifier *v, const struct bpf_insn *i, struct reg *dst,
-		   const struct reg *src)
+/* dst is about to become dst op src: by which constant does it move away from the numbers it was
+ * copied from? false: by none that can be remembered. One constant is, not a sum of them. */
+static bool moves_by(const struct verifier *v, const struct bpf_insn *i, const struct reg *dst,
+		     const struct reg *src, s32 *by)
 {
-	bool add_const = v->bpf_capable && BPF_OP(i->code) == BPF_ADD && !is_alu32(i) && dst->id &&
-			 src != dst && value_is_const(&src->v);
+	bool alu32 = is_alu32(i), is_sub = BPF_OP(i->code) == BPF_SUB;
 	u64 k = src->v.bits.value;
 
-	if (add_const && !(dst->id & REG_LINK_ADD_CONST) && k <= INT32_MAX) {
-		dst->id |= REG_LINK_ADD_CONST;
-		dst->off = k;
-		return;
+	if (!v->bpf_capable || (!is_sub && BPF_OP(i->code) != BPF_ADD))
+		return false;
+	if (!dst->id || dst->id & REG_LINK_ADD_CONST || src == dst)
+		return false;
+	if (alu32 ? !value_is_const32(&src->v) || dst->v.umax > UINT32_MAX
+		  : !value_is_const(&src->v))
+		return false;
+	if (!alu32 && (s64)k != (s32)k)
+		return false;
+	if (is_sub && (s32)k == INT32_MIN)
+		return false;
+	*by = is_sub ? -(s32)k : (s32)k;
+	return true;
+}
+
+/* "x s>> 63" is -1 or 0, and compilers select with it: mask & const is const or 0. As ranges that
+ * would be all numbers from 0 to const, so the two values are followed one by one: -1 here, 0 by
+ * doing the instruction again later. */
+static int fork_sign_mask(struct verifier *v, const struct bpf_insn *i, struct reg *dst,
+			  const struct reg *src)
+{
+	bool wide = dst->v.smin == -1 && dst->v.smax == 0;
+	bool low = dst->v.s32min == -1 && dst->v.s32max == 0;
+	struct state *other;
+	struct value *zero;
+
+	if ((BPF_OP(i->code) != BPF_AND && BPF_OP(i->code) != BPF_OR) || !value_is_const(&src->v) ||
+	    (!wide && !low))
+		return 0;
+	other = walk_push(v, v->insn_idx, v->insn_idx);
+	if (!other)
+		return v->why->err ? v->why->err : -ENOMEM;
+	zero = &state_regs(other)[i->dst_reg].v;
+	if (!wide) {
+		value_set_low32(zero, 0);
+		value_set_low32(&dst->v, UINT32_MAX);
+		return 0;
 	}
-	/* one constant is remembered, not a sum of them */
-	dst->id = 0;
-	dst->off = 0;
+	*zero = value_const(0);
+	state_regs(other)[i->dst_reg].id = 0;
+	state_regs(other)[i->dst_reg].off = 0;
+	dst->v = value_const(~0ull);
+	return 0;
 }
 
 static int scalar_op(struct verifier *v, const struct bpf_insn *i, struct reg *dst,
 		     const struct reg *src)
 {
+	s32 by = 0;
+	bool linked = moves_by(v, i, dst, src, &by);
+	int err = fork_sign_mask(v, i, dst, src);
+
+	if (err)
+		return err;
 	if (!value_alu(&dst->v, &src->v, BPF_OP(i->code), is_alu32(i)))
 		set_unknown(v, dst);
-	relink(v, i, dst, src);
+	dst->id = !linked ? 0 : dst->id | (is_alu32(i) ? REG_LINK_ADD32 : REG_LINK_ADD64);
+	dst->off = by;
 	return 0;
 }
 

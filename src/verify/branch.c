@@ -109,18 +109,27 @@ static void add_link(struct linked_regs *l, struct reg *r, u32 id, u32 frameno, 
 	l->reg[l->n++] = (struct linked_reg){frameno, is_stack, index};
 }
 
-/* All numbers known to be the same as r, or r plus a constant, r included. */
-static void collect_links(struct state *s, struct linked_regs *l, const struct reg *r)
+/* Where frame n stands: at the jump, or in the call it waits for. */
+static u32 insn_of(const struct verifier *v, u32 n)
+{
+	return n == v->cur->cur ? v->insn_idx : (u32)v->cur->frame[n + 1]->callsite;
+}
+
+/* All numbers known to be the same as r, or r plus a constant, r included; registers only if they
+ * are read again. */
+static void collect_links(struct verifier *v, struct linked_regs *l, const struct reg *r)
 {
 	u32 id = r->id & ~REG_LINK_ADD_CONST;
 
 	if (r->type != REG_SCALAR || !id)
 		return;
-	for (int n = s->cur; n >= 0; n--) {
-		struct frame *f = s->frame[n];
+	for (int n = v->cur->cur; n >= 0; n--) {
+		struct frame *f = v->cur->frame[n];
+		u16 live = v->info[insn_of(v, n)].live_regs;
 
 		for (u32 i = 0; i < BPF_REG_10; i++)
-			add_link(l, &f->regs[i], id, n, false, i);
+			if (live >> i & 1)
+				add_link(l, &f->regs[i], id, n, false, i);
 		for (u32 i = 0; i < f->n_slots; i++)
 			if (f->slots[i].type[7] == SLOT_SPILL)
 				add_link(l, &f->slots[i].spilled, id, n, true, i);
@@ -135,20 +144,24 @@ static struct reg *linked(struct state *s, const struct linked_reg *l)
 }
 
 /* r belongs to known's family: what is known of known holds for r, shifted by the difference of
- * their constants. */
+ * their constants. Constants added at different widths don't compare. */
 static void follow(struct reg *r, const struct reg *known)
 {
+	u32 made_by = (r->id ^ known->id) & REG_LINK_ADD_CONST;
 	struct reg was = *r;
-	bool same = (!(r->id & REG_LINK_ADD_CONST) && !(known->id & REG_LINK_ADD_CONST)) ||
-		    r->off == known->off;
 
+	if (made_by == REG_LINK_ADD_CONST)
+		return;
 	*r = *known;
 	r->subreg_def = was.subreg_def;
-	if (same)
+	if (!((was.id | known->id) & REG_LINK_ADD_CONST) || was.off == known->off)
 		return;
 	r->off = was.off;
 	r->id = was.id;
 	value_add_const_raw(&r->v, (s64)was.off - known->off);
+	if ((was.id | known->id) & REG_LINK_ADD32)
+		value_clear_high(&r->v);
+	value_sync(&r->v);
 }
 
 static void sync_links(struct state *s, const struct reg *known, const struct linked_regs *l)
@@ -305,8 +318,8 @@ static int both_ways(struct verifier *v, struct jump *j, u32 target)
 	int err;
 
 	if (j->reg_src)
-		collect_links(v->cur, &j->links, j->src);
-	collect_links(v->cur, &j->links, j->dst);
+		collect_links(v, &j->links, j->src);
+	collect_links(v, &j->links, j->dst);
 	if (j->links.n > 1)
 		precise_note_linked(v, &j->links);
 	err = push_taken(v, j, target, &other);

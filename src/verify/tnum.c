@@ -134,6 +134,27 @@ bool tnum_in(struct tnum outer, struct tnum inner)
 	return !(inner.mask & ~outer.mask) && !((inner.value ^ outer.value) & ~outer.mask);
 }
 
+/* The smallest member above x, or the last one if there is none. */
+u64 tnum_next(struct tnum t, u64 x)
+{
+	u64 last = t.value | t.mask, wrong, low, raise;
+
+	if (x >= last)
+		return last;
+	x++;
+	wrong = (x ^ t.value) & ~t.mask;
+	if (!wrong)
+		return x;
+	/* the topmost known bit in which x is wrong, and all bits below it */
+	low = ~0ull >> __builtin_clzll(wrong);
+	if (!(x & (low ^ (low >> 1))))
+		return (x & ~low) | (t.value & low);
+	/* x has a 1 there: a higher, unknown bit must rise for it */
+	raise = t.mask & ~x & ~low;
+	raise &= -raise;
+	return ((x | raise) & ~(raise - 1)) | (t.value & (raise - 1));
+}
+
 bool tnum_is_aligned(struct tnum a, u64 size)
 {
 	return !size || !((a.value | a.mask) & (size - 1));

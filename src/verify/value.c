@@ -73,6 +73,25 @@ void value_bounds_from_bits32(struct value *v)
 	LOWER(v->u32max, known | unknown);
 }
 
+/* Range and bits may have one number in common, although neither says so: 1 .. 16 with only bit 4
+ * unknown is 16. */
+static void only_common_number(struct value *v)
+{
+	u64 last = v->bits.value | v->bits.mask;
+	bool first_in = !((v->umin ^ v->bits.value) & ~v->bits.mask);
+	u64 next;
+
+	if (v->bits.mask == ~0ull && v->umin < v->umax)
+		return;
+	next = tnum_next(v->bits, v->umin);
+	if (first_in && next > v->umax)
+		*v = value_const(v->umin);
+	else if (!first_in && next == last)
+		*v = value_const(last);
+	else if (!first_in && next <= v->umax && tnum_next(v->bits, next) > v->umax)
+		*v = value_const(next);
+}
+
 void value_bounds_from_bits(struct value *v)
 {
 	const u64 sign = 1ull << 63;
@@ -82,6 +101,7 @@ void value_bounds_from_bits(struct value *v)
 	LOWER(v->smax, (s64)(v->bits.value | (v->bits.mask & ~sign)));
 	RAISE(v->umin, v->bits.value);
 	LOWER(v->umax, v->bits.value | v->bits.mask);
+	only_common_number(v);
 }
 
 /* min .. max lie in one 4-GiB page, so their lower halves are a range too, in every reading where
@@ -123,6 +143,16 @@ static void deduce32(struct value *v)
 	if ((u32)v->s32min <= (u32)v->s32max) {
 		RAISE(v->u32min, (u32)v->s32min);
 		LOWER(v->u32max, (u32)v->s32max);
+		return;
+	}
+	/* The signed range, read unsigned, is two pieces: 0 .. s32max and s32min .. the end. If the
+	 * unsigned range misses one of them, the value lies in the other. */
+	if (v->u32max < (u32)v->s32min) {
+		v->s32min = v->u32min;
+		LOWER(v->u32max, (u32)v->s32max);
+	} else if ((u32)v->s32max < v->u32min) {
+		v->s32max = v->u32max;
+		RAISE(v->u32min, (u32)v->s32min);
 	}
 }
 
@@ -137,8 +167,7 @@ static void deduce64(struct value *v)
 		LOWER(v->umax, (u64)v->smax);
 		return;
 	}
-	/* The signed range, read unsigned, is two pieces: 0 .. smax and smin .. the end. If the
-	 * unsigned range misses one of them, the value lies in the other. */
+	/* two pieces again, as in deduce32 */
 	if (v->umax < (u64)v->smin) {
 		v->smin = v->umin;
 		LOWER(v->umax, (u64)v->smax);
@@ -209,6 +238,13 @@ bool value_within(const struct value *outer, const struct value *inner)
 	       outer->u32min <= inner->u32min && outer->u32max >= inner->u32max &&
 	       outer->s32min <= inner->s32min && outer->s32max >= inner->s32max &&
 	       tnum_in(outer->bits, inner->bits);
+}
+
+void value_set_low32(struct value *v, u32 x)
+{
+	v->bits = tnum_with_low32(v->bits, TNUM_CONST(x));
+	v->s32min = v->s32max = (s32)x;
+	v->u32min = v->u32max = x;
 }
 
 /* What value_zext32 does before it lets the forms tighten each other. */

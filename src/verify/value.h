@@ -36,6 +36,7 @@ struct tnum tnum_cast(struct tnum a, u8 bytes);
 struct tnum tnum_with_low32(struct tnum a, struct tnum low);
 bool tnum_in(struct tnum outer, struct tnum inner);	/* inner is a subset */
 bool tnum_overlap(struct tnum a, struct tnum b);	/* some number is in both */
+u64 tnum_next(struct tnum t, u64 x);			/* smallest member above x; none: the greatest member */
 bool tnum_is_aligned(struct tnum a, u64 size);
 struct tnum tnum_bswap16(struct tnum a);
 struct tnum tnum_bswap32(struct tnum a);
@@ -67,13 +68,14 @@ void value_unbound32(struct value *v);		/* ranges to everything; bits stay */
 void value_unbound64(struct value *v);
 void value_bounds_from_bits(struct value *v);
 void value_bounds_from_bits32(struct value *v);
+void value_set_low32(struct value *v, u32 x);
 void value_clear_high(struct value *v);		/* value_zext32 without the sync */
 
 /* dst = dst op src, op is BPF_ADD .. BPF_ARSH, BPF_MOD, BPF_DIV; alu32: 32-bit with zero extension. Unknown results where the
  * kernel makes them unknown: false then. Shifts past the width are legal input here. */
 bool value_alu(struct value *dst, const struct value *src, u8 op, bool alu32);
 void value_neg(struct value *v, bool alu32);
-void value_bswap(struct value *v, u32 bits, bool swap);	/* BPF_END: the low `bits`, bytes swapped if swap; 0 above */
+void value_bswap(struct value *v, u32 bits);		/* the low `bits`, bytes swapped; 0 above */
 void value_add_const_raw(struct value *v, s64 k);		/* += k without tightening (linked scalars) */
 
 /* Conditional jump a op b (op BPF_JEQ ..), is32 for JMP32: 1 always taken, 0 never, -1 not known. */

@@ -344,18 +344,17 @@ void value_add_const_raw(struct value *v, s64 k)
 	value_add(v, &b);
 }
 
-void value_bswap(struct value *v, u32 bits, bool swap)
+/* Only the bits follow a swap; ranges come from them. */
+void value_bswap(struct value *v, u32 bits)
 {
-	struct tnum t = v->bits;
+	struct tnum t;
 
-	if (!swap)
-		t = tnum_cast(t, bits / 8);
-	else if (bits == 16)
-		t = tnum_bswap16(t);
+	if (bits == 16)
+		t = tnum_bswap16(v->bits);
 	else if (bits == 32)
-		t = tnum_bswap32(t);
+		t = tnum_bswap32(v->bits);
 	else
-		t = tnum_bswap64(t);
+		t = tnum_bswap64(v->bits);
 	*v = value_unknown();
 	v->bits = t;
 	value_sync(v);

@@ -200,6 +200,15 @@ static void know_bits(struct value *v, u64 x, bool set, bool is32)
 	v->bits = is32 ? tnum_with_low32(v->bits, t) : t;
 }
 
+/* None of x's bits is set. 6.18 forgets the ranges then (a dead branch would make them contradict
+ * the bits). */
+static void forget_and_clear(struct value *v, u64 x, bool is32)
+{
+	value_unbound64(v);
+	value_unbound32(v);
+	know_bits(v, x, false, is32);
+}
+
 /* The tests that prove something only against a constant. */
 static void assume_const(struct value *a, struct value *b, u8 op, bool is32)
 {
@@ -212,7 +221,7 @@ static void assume_const(struct value *a, struct value *b, u8 op, bool is32)
 	if (op == BPF_JNE)
 		exclude(v, x, is32);
 	else if (op == VALUE_JNSET)
-		know_bits(v, x, false, is32);
+		forget_and_clear(v, x, is32);
 	else if (x && !(x & (x - 1))) /* which of several bits is set is not known */
 		know_bits(v, x, true, is32);
 }

@@ -128,9 +128,9 @@ static u32 wrong_unary(u32 rounds)
 		value_neg(&n32, true);
 		value_zext32(&z);
 		value_add_const_raw(&w2, 77);
-		value_bswap(&b16, 16, true);
-		value_bswap(&b32, 32, false);
-		value_bswap(&b64, 64, true);
+		value_bswap(&b16, 16);
+		value_bswap(&b32, 32);
+		value_bswap(&b64, 64);
 		for (u32 k = 0; k < 3; k++)
 			value_sext(&sx[k], 1 << k, true);
 		for (u32 k = 0; k < 2; k++)
@@ -145,7 +145,7 @@ static u32 wrong_unary(u32 rounds)
 			wrong += !value_has(&n, -x) || !value_has(&n32, (u32)-x) ||
 				 !value_has(&z, (u32)x) || !value_has(&w2, x + 77);
 			wrong += !value_has(&b16, __builtin_bswap16(x)) ||
-				 !value_has(&b32, (u32)x) || !value_has(&b64, __builtin_bswap64(x));
+				 !value_has(&b32, __builtin_bswap32(x)) || !value_has(&b64, __builtin_bswap64(x));
 			wrong += !value_has(&sx[0], (s8)x) || !value_has(&sx[1], (s16)x) ||
 				 !value_has(&sx[2], (s32)x);
 			wrong += !value_has(&wx[0], (u32)(s8)x) || !value_has(&wx[1], (u32)(s16)x);

@@ -103,6 +103,23 @@ static u32 wrong_sets(u32 width)
 	return wrong;
 }
 
+static u32 wrong_next(u32 width)
+{
+	u32 wrong = 0;
+
+	EACH_TNUM(t, width) for (u64 x = 0; x < 1u << width; x++)
+	{
+		u64 next = x + 1;
+
+		while (next < 1u << width && !has(t, next))
+			next++;
+		if (next >= 1u << width)
+			next = t.value | t.mask;
+		wrong += tnum_next(t, x) != next;
+	}
+	return wrong;
+}
+
 static u32 wrong_ranges(void)
 {
 	u32 wrong = 0;
@@ -148,6 +165,9 @@ int main(void)
 	EQ(wrong_binary(tnum_mul, mul, 5, false), 0);
 	EQ(wrong_shifts(5), 0);
 	EQ(wrong_sets(5), 0);
+	EQ(wrong_next(6), 0);
+	EQ(tnum_next(TNUM_UNKNOWN, ~0ull), ~0ull);
+	EQ(tnum_next((struct tnum){ 1ull << 63, 1 }, 5), 1ull << 63);
 	EQ(wrong_ranges(), 0);
 	EQ(wrong_others(), 0);
 	OK(tnum_is_aligned((struct tnum){8, ~7ull & ~8ull}, 8) &&
