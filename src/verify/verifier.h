@@ -37,7 +37,7 @@ struct subprog {
 	u32 postorder, n_postorder;	/* cfg.c: its instructions in postorder, from v->postorder[postorder] */
 	struct sub_arg arg[5];	/* args.c */
 	u8 n_args;
-	bool args_known, unreliable;	/* unreliable: its BTF does not match how it is called */
+	bool args_known, verified, unreliable;	/* unreliable: its BTF does not match how it is called */
 };
 
 struct insn_info {		/* kept per instruction while verifying */
@@ -86,6 +86,7 @@ struct verifier {
 	u32 insns_processed, prev_insns_processed, jumps_processed, prev_jumps_processed;
 	u32 total_states, peak_states, max_states_per_insn, longest_mark_read;
 	u32 insn_idx, prev_insn_idx;
+	u64 log_start;			/* log->total when the verification began */
 	struct explored *explored;	/* prune.c's */
 	struct pending *pending;	/* walk.c's stack of branches to do */
 	u32 n_pending;
