@@ -205,13 +205,29 @@ static void bits_from_bounds(struct value *v)
 	v->bits = tnum_with_low32(all, low);
 }
 
+/* A constant that all forms agree on: nothing is left to deduce. */
+static bool is_settled(const struct value *v)
+{
+	u64 x = v->bits.value;
+
+	return !v->bits.mask && v->umin == x && v->umax == x && (u64)v->smin == x &&
+	       (u64)v->smax == x && v->u32min == (u32)x && v->u32max == (u32)x &&
+	       v->s32min == (s32)x && v->s32max == (s32)x;
+}
+
 void value_sync(struct value *v)
 {
+	if (is_settled(v))
+		return;
 	value_bounds_from_bits(v);
 	for (int round = 0; round < 3; round++) {
+		struct value before = *v;
+
 		deduce32(v);
 		deduce64(v);
 		deduce64_from32(v);
+		if (!memcmp(&before, v, sizeof(before)))
+			break;
 	}
 	bits_from_bounds(v);
 	value_bounds_from_bits(v);

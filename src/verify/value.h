@@ -16,6 +16,7 @@ struct value {
 	s32 s32min, s32max;
 	u32 u32min, u32max;
 };
+static_assert(sizeof(struct value) == 64, "no padding: values are compared as bytes");
 
 #define TNUM_CONST(x) ((struct tnum){ (x), 0 })
 #define TNUM_UNKNOWN ((struct tnum){ 0, ~0ull })
