@@ -76,7 +76,7 @@ static int percpu_array_copy_out(struct map *m, const void *key, void *value, u6
 	return 0;
 }
 
-/* The padding of each value is kept zero, so that it reads back as zero. */
+/* Padding is copied as well and reads back as it was written, as in the kernel. */
 static int percpu_array_copy_in(struct map *m, const void *key, const void *value, u64 flags)
 {
 	struct percpu_array *a = of(m);
@@ -84,7 +84,7 @@ static int percpu_array_copy_in(struct map *m, const void *key, const void *valu
 	int err = map_array_check_update(m, key, flags);
 
 	for (u32 cpu = 0; !err && cpu < n; cpu++)
-		copy_value(value_at(a, i, cpu), (const u8 *)value + (size_t)cpu * a->elem, m->value_size);
+		copy_value(value_at(a, i, cpu), (const u8 *)value + (size_t)cpu * a->elem, a->elem);
 	return err;
 }
 

@@ -21,7 +21,8 @@ static void *percpu_hash_lookup(struct map *m, const void *key, u32 cpu)
 
 #define ALL_CPUS UINT32_MAX
 
-/* A program writes its own CPU's value, and zero for the others when the key is new; user space writes all of them. */
+/* A program writes its own CPU's value, and zero for the others when the key is new; user space writes all of them, with
+ * their padding. */
 static void set_values(struct htab *h, struct elem *e, const void *value, u32 cpu, bool new)
 {
 	u32 size = h->m.value_size, step = ROUND_UP(size, 8u), n = env_possible_cpus();
@@ -32,7 +33,7 @@ static void set_values(struct htab *h, struct elem *e, const void *value, u32 cp
 	}
 	for (u32 i = 0; i < n; i++) {
 		if (cpu == ALL_CPUS)
-			copy_value(elem_cpu_value(h, e, i), (const u8 *)value + (size_t)i * step, size);
+			copy_value(elem_cpu_value(h, e, i), (const u8 *)value + (size_t)i * step, step);
 		else if (i == cpu)
 			copy_value(elem_cpu_value(h, e, i), value, size);
 		else

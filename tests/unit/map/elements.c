@@ -52,7 +52,7 @@ static void percpu_array(void)
 	memset(got, 0xaa, sizeof(got));
 	EQ(f_lookup(&f, &k, got, 0), 0);
 	for (u32 c = 0; c < cpus; c++)
-		OK(got[c * 8] == 7 && got[c * 8 + 4] == 7);
+		OK(got[c * 8] == 7 && got[c * 8 + 4] == 7 && got[c * 8 + 7] == 7);
 	OK(got[cpus * 8] == 0xaa);
 	EQ(f_update(&f, &k, v, BPF_NOEXIST), -EEXIST);
 	EQ(f_update(&f, &k, v, 4), -EINVAL);
@@ -154,7 +154,7 @@ static void percpu_values(void)
 	memset(got, 0xaa, sizeof(got));
 	EQ(f_lookup(&f, &k, got, 0), 0);
 	for (u32 c = 0; c < cpus; c++)
-		OK(got[16 * c] == c + 1 && got[16 * c + 11] == c + 1);
+		OK(got[16 * c] == c + 1 && got[16 * c + 15] == c + 1);
 	EQ(got[16 * cpus], 0xaa);
 	f_done(&f);
 }
