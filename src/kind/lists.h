@@ -4,7 +4,7 @@
 #define KIND_LISTS_H
 #include "kind.h"
 
-extern const struct kind kind_xdp;
+extern const struct kind kind_socket_filter, kind_xdp;
 
 /* Helpers of every kind that sees sockets or packets, beside the base: the kernel's bpf_sk_base_func_proto. */
 #define KIND_SOCKET_HELPERS                                                                        \
