@@ -4,6 +4,7 @@
  * one tells about the other. A number keeps its family through "+= constant" (REG_LINK_ADD_CONST);
  * every other operation ends the tie. */
 #include "verifier.h"
+#include <stdio.h>
 
 enum { ADDR_SPACE_CAST = 1 }; /* off of a 64-bit mov that converts arena pointers */
 
@@ -48,20 +49,21 @@ static const char *contradiction(const struct value *v)
 int alu_check_bounds(struct verifier *v, struct reg *r, const char *which)
 {
 	const struct value *x = &r->v;
+	char text[256];
 
 	if (value_is_consistent(x))
 		return 0;
-	verify_line(
-	    v,
-	    "verifier bug: REG INVARIANTS VIOLATION (%s): %s u64=[%#llx, %#llx] s64=[%#llx, %#llx] "
-	    "u32=[%#x, %#x] s32=[%#x, %#x] var_off=(%#llx, %#llx)",
-	    which, contradiction(x), (unsigned long long)x->umin, (unsigned long long)x->umax,
-	    (unsigned long long)x->smin, (unsigned long long)x->smax, x->u32min, x->u32max,
-	    (u32)x->s32min, (u32)x->s32max, (unsigned long long)x->bits.value,
-	    (unsigned long long)x->bits.mask);
+	snprintf(text, sizeof(text),
+		 "verifier bug: REG INVARIANTS VIOLATION (%s): %s u64=[0x%llx, 0x%llx] "
+		 "s64=[0x%llx, 0x%llx] "
+		 "u32=[0x%x, 0x%x] s32=[0x%x, 0x%x] var_off=(0x%llx, 0x%llx)",
+		 which, contradiction(x), (unsigned long long)x->umin, (unsigned long long)x->umax,
+		 (unsigned long long)x->smin, (unsigned long long)x->smax, x->u32min, x->u32max,
+		 (u32)x->s32min, (u32)x->s32max, (unsigned long long)x->bits.value,
+		 (unsigned long long)x->bits.mask);
 	if (v->test_reg_invariants)
-		return verify_refuse(v, -EFAULT, "scalar-bounds", -1, "%s: %s", which,
-				     contradiction(x));
+		return verify_refuse(v, -EFAULT, "scalar-bounds", -1, "%s", text);
+	verify_line(v, "%s", text);
 	unbound(r); /* a path that can't be taken; any range is right for it */
 	return 0;
 }

@@ -116,5 +116,6 @@ int live_registers(struct verifier *v)
 		}
 	}
 	free(use);
+	print_live_regs(v);
 	return 0;
 }

@@ -385,3 +385,25 @@ void print_insn_line(struct verifier *v, u32 idx)
 	v->prev_log_total = v->log->total;
 	v->prev_insn_printed = v->prev_log_total - start;
 }
+
+/* What live_regs.c found: the registers read before they are written again, and the loop an instruction lies in. */
+void print_live_regs(struct verifier *v)
+{
+	if (!shown(v, ABI_LOG_LEVEL2))
+		return;
+	log_printf(v->log, "Live regs before insn:\n");
+	for (u32 i = 0; i < v->n_insns; i++) {
+		const struct insn_info *info = &v->info[i];
+
+		if (info->scc)
+			log_printf(v->log, "%3u ", info->scc);
+		else
+			log_printf(v->log, "    ");
+		log_printf(v->log, "%3u: ", i);
+		for (u32 r = 0; r < BPF_REG_10; r++)
+			log_printf(v->log, "%c", info->live_regs >> r & 1 ? '0' + (int)r : '.');
+		log_printf(v->log, " ");
+		print_insn_text(v, i);
+		i += isa_is_ld_imm64(&v->insns[i]);
+	}
+}

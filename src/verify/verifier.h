@@ -110,6 +110,7 @@ void print_state(struct verifier *v, struct state *s, u32 frameno, bool all);	/*
 const char *print_reg_type(const struct reg *r, char buf[64]);			/* "map_value_or_null" */
 void print_insn_line(struct verifier *v, u32 idx);				/* source line comment and "12: (bf) r1 = r2" */
 void print_insn_text(struct verifier *v, u32 idx);				/* "(bf) r1 = r2" and newline; only with a log */
+void print_live_regs(struct verifier *v);		/* at level 2, once live registers and loops are known */
 void print_source_line(struct verifier *v, u32 idx);				/* the comment alone: verbose_linfo, nothing if it is the last one printed */
 /* print_insn_state: what the instruction changed, on its own line ("; R0=..." aligned after it, when nothing else was said
  * since), else as "12: R0=...". Clears the scratched marks. */
