@@ -49,6 +49,13 @@
 #define ABI_LOG_FIXED 8
 #define ABI_LOG_MASK 15
 
+/* What the kernel lets names of maps and programs be made of: its isalnum() knows the letters of Latin-1, too. */
+static inline bool abi_name_char(u8 ch)
+{
+	return (ch >= '0' && ch <= '9') || (ch >= 'A' && ch <= 'Z') || (ch >= 'a' && ch <= 'z') || ch == '_' ||
+	       ch == '.' || (ch >= 0xc0 && ch != 0xd7 && ch != 0xf7);
+}
+
 /* union bpf_attr of 6.18, the parts that are used (include/uapi/linux/bpf.h) */
 union abi_attr {
 	struct { /* MAP_CREATE */

@@ -37,7 +37,7 @@ static bool node_online(u32 node)
 	if (n <= 0)
 		return node == 0;
 	text[n] = 0;
-	for (; isdigit((unsigned char)*at); at = end + (*end == ',')) {
+	for (; *at >= '0' && *at <= '9'; at = end + (*end == ',')) {
 		unsigned long from = strtoul(at, &end, 10), to = from;
 
 		if (*end == '-')
@@ -54,7 +54,7 @@ static bool name_ok(const char name[16])
 	u32 i;
 
 	for (i = 0; i < 16 && name[i]; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '.')
+		if (!abi_name_char(name[i]))
 			return false;
 	return i < 16;
 }

@@ -1,6 +1,5 @@
 /* What PROG_LOAD asks for, checked as far as no pointer is needed. The order decides the errno. */
 #include "passes.h"
-#include <ctype.h>
 
 #define KNOWN_FLAGS                                                                                          \
 	(ABI_F_STRICT_ALIGNMENT | ABI_F_ANY_ALIGNMENT | ABI_F_TEST_RND_HI32 | ABI_F_TEST_STATE_FREQ |        \
@@ -38,7 +37,7 @@ static bool good_name(const char name[16])
 {
 	u32 i = 0;
 
-	while (i < 16 && name[i] && (isalnum((u8)name[i]) || name[i] == '_' || name[i] == '.'))
+	while (i < 16 && name[i] && abi_name_char(name[i]))
 		i++;
 	return i < 16 && !name[i];
 }

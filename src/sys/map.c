@@ -136,31 +136,29 @@ long sys_map_create(struct sys_call *c)
 
 /* ---- freeze */
 
-/* Is the file mapped writable by anything but the map itself (whose mapping holds `own`)? As far as this process's maps say. */
-static bool mapped_writable(const struct sys_handle *h, u64 own)
+/* Is the file mapped writable by anything but the map itself, which has one such mapping? As far as this process's list of
+ * mappings tells. */
+static bool mapped_writable(const struct sys_handle *h)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
 	char line[512], perm[5];
-	unsigned long lo, hi, ino;
+	unsigned long ino;
 	unsigned major, minor;
-	bool found = false;
+	u32 n = 0;
 
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx %4s %*x %x:%x %lu", &lo, &hi, perm, &major, &minor, &ino) != 6)
-			continue;
-		found = ino == h->ino && ((u64)major << 32 | minor) == h->dev && perm[1] == 'w' && perm[3] == 's' &&
-			!(own >= lo && own < hi);
-	}
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*x-%*x %4s %*x %x:%x %lu", perm, &major, &minor, &ino) == 4 && ino == h->ino &&
+		    ((u64)major << 32 | minor) == h->dev && perm[1] == 'w' && perm[3] == 's')
+			n++;
 	if (f)
 		fclose(f);
-	return found;
+	return n > 1;
 }
 
 long sys_map_freeze(struct sys_call *c)
 {
 	autounpin struct sys_handle *h = NULL;
 	struct map *m;
-	u64 own = 0;
 	u32 mode;
 	int err;
 
@@ -169,9 +167,7 @@ long sys_map_freeze(struct sys_call *c)
 		return err;
 	if (!(mode & SYS_WRITE) || atomic_load(&m->frozen))
 		return -EPERM;
-	if (m->memfd >= 0 && m->ops->direct_value)
-		m->ops->direct_value(m, 0, &own);
-	if (m->memfd >= 0 && mapped_writable(h, own))
+	if (m->memfd >= 0 && mapped_writable(h))
 		return -EBUSY;
 	return map_freeze(m);
 }

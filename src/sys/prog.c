@@ -211,6 +211,8 @@ static int read_program(struct load *l)
 		.uid = l->call->by->in_process ? (u32)raw(SYS_getuid) : l->call->by->uid,
 	};
 	err = prog_check_attr(&l->attr);
+	if (!err && p->prog_ifindex)
+		err = -EINVAL;	/* no program here belongs to a device: as for one that the kernel does not find */
 	if (err)
 		return err;
 	err = sys_read_all(l->call, &l->insns, p->insns, (size_t)p->insn_cnt * sizeof(struct bpf_insn));

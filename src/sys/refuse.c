@@ -111,7 +111,7 @@ long sys_obj_pin(struct sys_call *c)
 		return err;
 	h = sys_fd_get(c->attr.obj.bpf_fd, &mode, &err);
 	if (!h)
-		return err;
+		return -EINVAL;
 	err = path_in(c, path);
 	if (err)
 		return err;

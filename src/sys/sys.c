@@ -150,19 +150,12 @@ struct prog *sys_prog_of(int fd)
 	return sys_get_prog(fd, &h, &err);
 }
 
-/* The kernel's isalnum() knows the letters of Latin-1, too. */
-static bool name_char(u8 ch)
-{
-	return (ch >= '0' && ch <= '9') || (ch >= 'A' && ch <= 'Z') || (ch >= 'a' && ch <= 'z') || ch == '_' ||
-	       ch == '.' || (ch >= 0xc0 && ch != 0xd7 && ch != 0xf7);
-}
-
 int sys_copy_name(char to[16], const char from[16])
 {
 	u32 n = 0;
 
 	while (n < 16 && from[n])
-		if (!name_char(from[n++]))
+		if (!abi_name_char(from[n++]))
 			return -EINVAL;
 	if (n == 16)
 		return -EINVAL;
