@@ -104,10 +104,6 @@ static inline u32 htab_hash(const struct htab *h, const void *key)
 	}
 }
 
-/* Keys are compared while another thread may be giving the element to a new key; the value of the comparison is then not
- * used for more than the program could see in the kernel. Known to the thread sanitizer. */
-#define RACY __attribute__((no_sanitize("thread")))
-
 RACY static inline bool key_equal(const void *a, const void *b, u32 size)
 {
 	switch (size) {

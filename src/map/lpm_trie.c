@@ -374,12 +374,13 @@ static int first_below(const struct lpm *t, struct node *n, void *next)
 static int next_after(struct lpm *t, const void *key, void *next)
 {
 	struct node *path[DATA_MAX * 8 + 1], *n = get(&t->root);
-	const u8 *data = (const u8 *)key + HEAD;
 	u32 prefixlen, same = 0, depth = 0;
+	const u8 *data;
 
 	if (!key || LOAD(u32, key) > t->max_prefixlen)
 		return first_below(t, n, next);
 	prefixlen = LOAD(u32, key);
+	data = (const u8 *)key + HEAD;
 	while (n) {
 		path[depth++] = n;
 		same = match(t, n, data, prefixlen);

@@ -21,6 +21,12 @@ static void *percpu_hash_lookup(struct map *m, const void *key, u32 cpu)
 
 #define ALL_CPUS UINT32_MAX
 
+RACY static void zero_value(void *value, u32 step)
+{
+	for (u32 i = 0; i < step; i += 8)
+		STORE(u64, (u8 *)value + i, 0);
+}
+
 /* A program writes its own CPU's value, and zero for the others when the key is new; user space writes all of them, with
  * their padding. */
 static void set_values(struct htab *h, struct elem *e, const void *value, u32 cpu, bool new)
@@ -37,7 +43,7 @@ static void set_values(struct htab *h, struct elem *e, const void *value, u32 cp
 		else if (i == cpu)
 			copy_value(elem_cpu_value(h, e, i), value, size);
 		else
-			memset(elem_cpu_value(h, e, i), 0, size);
+			zero_value(elem_cpu_value(h, e, i), step);
 	}
 }
 

@@ -117,7 +117,7 @@ static void full_and_wrap(void)
 {
 	struct map *m = ring_new(SIZE);
 	struct reader r = reader_of(m);
-	char text[300], *got;
+	char text[SIZE] = "", *got;
 	u32 len = 0, wrong = 0, n = 0;
 
 	/* 4096 bytes hold 15 records of 264 bytes and never all 4096: one byte less at most */

@@ -24,12 +24,12 @@ static double mean_steps(u32 type, u32 n)
 	bool trie = type == BPF_MAP_TYPE_LPM_TRIE;
 	struct fmap f = f_make(type, 8, 8, n, trie ? BPF_F_NO_PREALLOC : 0);
 	struct { u32 a, b; } key = { trie ? 32 : 0, 0 };
-	u64 steps = 0, value = 0;
+	u64 steps = 0, *value = calloc(1, map_user_value_size(f.m));
 
 	rnd_state = 42;
 	for (u32 i = 0; i < n; i++) {
 		key.b = rnd();
-		if (map_copy_in(f.m, &key, &value, 0))
+		if (map_copy_in(f.m, &key, value, 0))
 			OK(!"insert");
 	}
 	rnd_state = 42;
@@ -38,6 +38,7 @@ static double mean_steps(u32 type, u32 n)
 		steps += map_lookup_steps(f.m, &key);
 	}
 	f_done(&f);
+	free(value);
 	return steps / 1000.0;
 }
 
