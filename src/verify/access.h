@@ -5,9 +5,11 @@
 #define VERIFY_ACCESS_H
 #include "verifier.h"
 
-/* "(0x0; 0xff)" */
-#define TNUM_FMT "(0x%llx; 0x%llx)"
-#define TNUM_ARG(t) (unsigned long long)(t).value, (unsigned long long)(t).mask
+/* A tnum in the log's syntax: "(0x0; 0xff)"; a constant as a number. */
+struct tnum_text {
+	char s[48];
+};
+struct tnum_text access_tnum(struct tnum t);
 
 /* The frame whose stack a REG_STACK pointer points into. */
 static inline struct frame *access_frame(struct verifier *v, const struct reg *r)

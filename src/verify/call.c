@@ -127,7 +127,7 @@ static int note_call_key(struct verifier *v, const struct call *c)
 		return 0;
 	}
 	if (!c->map || c->map->type != BPF_MAP_TYPE_PROG_ARRAY)
-		return 0; /* refused by call_check_map() */
+		return verify_refuse(v, -EINVAL, "map-func", BPF_REG_2, "expected prog array map for tail call");
 	known = r3->type == REG_SCALAR && value_is_const(&r3->v) && r3->v.bits.value < c->map->max_entries;
 	err = known ? precise_mark(v, BPF_REG_3) : 0;
 	if (!err)
@@ -322,10 +322,17 @@ static void refine_result(struct verifier *v, const struct call *c)
 	value_sync(x);
 }
 
-/* A tail-called program may do any of it. */
-static bool moves_packet(const struct call *c)
+/* A tail call either fails and falls through, or its program ends in place of this function. For the main program that is
+ * the end; a called function's caller goes on, with a packet that may have moved. */
+static int after_tail_call(struct verifier *v, u32 *next_insn)
 {
-	return c->proto->changes_packet || c->id == BPF_FUNC_tail_call;
+	if (!v->cur->cur)
+		return 0;
+	if (!walk_push(v, *next_insn, v->insn_idx))
+		return v->why->err ? v->why->err : -ENOMEM;
+	v->changes_packet = true;
+	ptr_kill_packets(v);
+	return func_tail_called(v, next_insn);
 }
 
 int call_helper(struct verifier *v, const struct bpf_insn *i, u32 *next_insn)
@@ -358,7 +365,9 @@ int call_helper(struct verifier *v, const struct bpf_insn *i, u32 *next_insn)
 	err = call_check_map(v, &c);
 	if (err)
 		return err;
-	if (moves_packet(&c)) {
+	if (c.id == BPF_FUNC_tail_call)
+		return after_tail_call(v, next_insn);
+	if (c.proto->changes_packet) {
 		v->changes_packet = true;
 		ptr_kill_packets(v);
 	}

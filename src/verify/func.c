@@ -175,6 +175,18 @@ static int return_to_caller(struct verifier *v, u32 *next)
 	return 0;
 }
 
+/* A program tail-called by the running function, which is not the main program, ended: back to the function's caller with
+ * any number in r0. */
+int func_tail_called(struct verifier *v, u32 *next)
+{
+	struct reg *r0 = &state_regs(v->cur)[BPF_REG_0];
+
+	reg_mark_unknown(r0);
+	r0->precise = !v->bpf_capable;
+	r0->subreg_def = 0;
+	return return_to_caller(v, next);
+}
+
 static int check_program_result(struct verifier *v)
 {
 	const struct kind *kind = v->in->kind;

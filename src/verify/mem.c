@@ -14,8 +14,8 @@ static int misaligned_packet(struct verifier *v, u32 regno, const struct reg *r,
 	if (tnum_is_aligned(tnum_add(r->v.bits, TNUM_CONST((u64)(s64)(ip_align + r->off + off))), size))
 		return 0;
 	return verify_refuse(v, -EACCES, "misaligned", regno,
-			     "misaligned packet access off %d+" TNUM_FMT "+%d+%d size %u", ip_align,
-			     TNUM_ARG(r->v.bits), r->off, off, size);
+			     "misaligned packet access off %d+%s+%d+%d size %u", ip_align,
+			     access_tnum(r->v.bits).s, r->off, off, size);
 }
 
 static const char *pointee(const struct reg *r)
@@ -50,8 +50,8 @@ int mem_aligned(struct verifier *v, u32 regno, s32 off, u32 size, bool strict_on
 	at = tnum_add(r->v.bits, TNUM_CONST((u64)(s64)(r->off + off)));
 	if (tnum_is_aligned(at, size))
 		return 0;
-	return verify_refuse(v, -EACCES, "misaligned", regno, "misaligned %saccess off " TNUM_FMT "+%d+%d size %u",
-			     pointee(r), TNUM_ARG(r->v.bits), r->off, off, size);
+	return verify_refuse(v, -EACCES, "misaligned", regno, "misaligned %saccess off %s+%d+%d size %u",
+			     pointee(r), access_tnum(r->v.bits).s, r->off, off, size);
 }
 
 int mem_unmoved(struct verifier *v, const struct reg *r, u32 regno, bool fixed_ok)
@@ -67,8 +67,8 @@ int mem_unmoved(struct verifier *v, const struct reg *r, u32 regno, bool fixed_o
 				     "dereference of modified %s ptr R%u off=%d disallowed", type, regno, r->off);
 	if (!value_is_const(&r->v) || r->v.bits.value)
 		return verify_refuse(v, -EACCES, "ctx-modified", regno,
-				     "variable %s access var_off=" TNUM_FMT " disallowed", type,
-				     TNUM_ARG(r->v.bits));
+				     "variable %s access var_off=%s disallowed", type,
+				     access_tnum(r->v.bits).s);
 	return 0;
 }
 

@@ -216,6 +216,18 @@ static int leave_function(struct backtrack *b, bool carry_args)
 	return 0;
 }
 
+/* Into a function that a tail-called program ended for; r0 was any number. */
+static int back_tail_call(struct backtrack *b)
+{
+	drop_reg(b, BPF_REG_0);
+	if (b->regs[b->frame] & REGS_ARGS || b->frame + 1 >= STATE_MAX_FRAMES)
+		return -ENOTSUPP_;
+	b->frame++;
+	b->regs[b->frame] = 0;
+	b->slots[b->frame] = 0;
+	return 0;
+}
+
 static int back_call(struct verifier *v, struct backtrack *b, u32 idx, s32 after)
 {
 	const struct bpf_insn *i = &v->insns[idx];
@@ -229,6 +241,8 @@ static int back_call(struct verifier *v, struct backtrack *b, u32 idx, s32 after
 			return leave_function(b, true);
 	} else if (v->info[idx].calls_callback && (s32)idx != after - 1) {
 		return leave_function(b, false);
+	} else if (isa_is_helper_call(i) && i->imm == BPF_FUNC_tail_call && (s32)idx != after - 1 && after >= 0) {
+		return back_tail_call(b);
 	}
 	drop_reg(b, BPF_REG_0);
 	return b->regs[b->frame] & REGS_ARGS ? -ENOTSUPP_ : 0;

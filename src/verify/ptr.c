@@ -140,7 +140,8 @@ static int check_sane(struct verifier *v, u32 dst, const struct reg *r, const st
 		return verify_refuse(v, -EINVAL, "ptr-arith-bounds", dst,
 				     "math between %s pointer and %lld is not allowed", type,
 				     (long long)val);
-	if (r->type != REG_SCALAR && (r->off >= max || r->off <= -max))
+	/* a number's off is the constant added to the one it is linked to: the kernel bounds it alike */
+	if (r->off >= max || r->off <= -max)
 		return verify_refuse(v, -EINVAL, "ptr-arith-bounds", dst,
 				     "%s pointer offset %d is not allowed", type, r->off);
 	if (smin == INT64_MIN)

@@ -1,7 +1,7 @@
 /* Saying no: the table of reasons, the line in the caller's log, and the struct refusal that others make text from.
  *
  * The kernel often prints several lines for one refusal; verify_line() writes the earlier ones, verify_refuse() the last. */
-#include "verifier.h"
+#include "access.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -74,4 +74,16 @@ int verify_refuse(struct verifier *v, int err, const char *rule, int reg, const 
 		log_write(v->log, "\n", 1);
 	}
 	return err;
+}
+
+struct tnum_text access_tnum(struct tnum t)
+{
+	struct tnum_text text;
+	unsigned long long value = t.value, mask = t.mask;
+
+	if (mask)
+		snprintf(text.s, sizeof(text.s), "(0x%llx; 0x%llx)", value, mask);
+	else
+		snprintf(text.s, sizeof(text.s), value <= UINT16_MAX ? "%llu" : "0x%llx", value);
+	return text;
 }

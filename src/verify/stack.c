@@ -139,9 +139,9 @@ static int check_bounds(struct verifier *v, u32 regno, s32 off, s32 size, bool w
 				     off, size);
 	if (err)
 		return verify_refuse(v, err, "stack-bounds", regno,
-				     "invalid variable-offset %s stack R%u var_off=" TNUM_FMT
+				     "invalid variable-offset %s stack R%u var_off=%s"
 				     " off=%d size=%d",
-				     direction(write), regno, TNUM_ARG(r->v.bits), off, size);
+				     direction(write), regno, access_tnum(r->v.bits).s, off, size);
 	if (!state_stack_room(f, (u32)-min))
 		return verify_refuse(v, -ENOMEM, "memory", -1, "no memory for the stack's state");
 	if (v->subprog[f->subprog].stack_depth < ROUND_UP(-min, 8))
@@ -444,8 +444,8 @@ static int check_initialised(struct verifier *v, u32 regno, s32 min, s32 max, s3
 					     off - min, size);
 		} else {
 			return verify_refuse(v, -EACCES, "stack-uninit", regno,
-					     "invalid read from stack R%u var_off " TNUM_FMT "+%d size %d",
-					     regno, TNUM_ARG(r->v.bits), off - min, size);
+					     "invalid read from stack R%u var_off %s+%d size %d",
+					     regno, access_tnum(r->v.bits).s, off - min, size);
 		}
 	}
 	live_stack_read(v, f->frameno, slot_set(min, max));
@@ -457,8 +457,8 @@ static int check_var_allowed(struct verifier *v, u32 regno, const struct reg *r)
 	if (v->bypass_spec_v1)
 		return 0;
 	return verify_refuse(v, -EACCES, "unpriv-stack", regno,
-			     "R%u variable offset stack access prohibited for !root, var_off=" TNUM_FMT, regno,
-			     TNUM_ARG(r->v.bits));
+			     "R%u variable offset stack access prohibited for !root, var_off=%s", regno,
+			     access_tnum(r->v.bits).s);
 }
 
 static int read_var(struct verifier *v, u32 regno, struct frame *f, s32 off, u32 size, int dst)
@@ -470,8 +470,8 @@ static int read_var(struct verifier *v, u32 regno, struct frame *f, s32 off, u32
 	if (dst < 0)
 		return verify_refuse(v, -EACCES, "stack-var-off", regno,
 				     "variable offset stack pointer cannot be passed into helper function; "
-				     "var_off=" TNUM_FMT " off=%d size=%u",
-				     TNUM_ARG(r->v.bits), off, size);
+				     "var_off=%s off=%d size=%u",
+				     access_tnum(r->v.bits).s, off, size);
 	err = check_var_allowed(v, regno, r);
 	if (!err)
 		err = check_initialised(v, regno, min, max, (s32)size, false);
@@ -545,9 +545,9 @@ int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value
 	}
 	if (!is_spilled_scalar(s))
 		return -EOPNOTSUPP;
-	for (len = 0; len < 8 && s->type[7 - len] == SLOT_SPILL; len++)
+	for (len = 0; len <= first && s->type[first - len] == SLOT_SPILL; len++)
 		;
-	if (first != 7 || len != size || !value_is_const(&s->spilled.v))
+	if (len != size || !value_is_const(&s->spilled.v) || (first != 7 && !reg_is_const_zero(&s->spilled)))
 		return -EOPNOTSUPP;
 	err = precise_mark_slot(v, f->frameno, (s32)n);
 	if (err)

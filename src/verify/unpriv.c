@@ -96,8 +96,8 @@ int unpriv_bounds(struct verifier *v, u32 regno)
 	at = r->off + (s64)r->v.bits.value;
 	if (!value_is_const(&r->v))
 		return verify_refuse(v, -EACCES, "unpriv-stack", (int)regno,
-				     "R%u variable stack access prohibited for !root, var_off=" TNUM_FMT " off=%d",
-				     regno, TNUM_ARG(r->v.bits), (s32)at);
+				     "R%u variable stack access prohibited for !root, var_off=%s off=%d",
+				     regno, access_tnum(r->v.bits).s, (s32)at);
 	if (at >= 0 || at < -VERIFY_MAX_STACK)
 		return verify_refuse(v, -EACCES, "unpriv-alu", (int)regno,
 				     "R%u stack pointer arithmetic goes out of range, prohibited for !root; off=%d",

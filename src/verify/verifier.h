@@ -169,6 +169,8 @@ int call_check_no_refs(struct verifier *v, bool at_exit, const char *where);
 /* walk.c */
 struct state *walk_push(struct verifier *v, u32 insn, u32 prev_insn);	/* a copy of the current state to be done later; NULL: limits or memory (refused) */
 int walk_push_callback(struct verifier *v, u32 insn, u32 subprog, int (*set)(struct verifier *, struct frame *caller, struct frame *callee, u32 insn));
+/* func.c: a tail-called program ended in place of the running function, which was called */
+int func_tail_called(struct verifier *v, u32 *next_insn);
 /* precise.c. The notes cannot fail to their callers: without memory they set v->no_memory. */
 int precise_mark(struct verifier *v, u32 regno);			/* mark_chain_precision of the current frame's register */
 void precise_note_stack(struct verifier *v, u32 frameno, s32 slot);	/* history: this insn touches that stack slot */
