@@ -143,7 +143,7 @@ static void print_type_of(struct load_object *o, const char *what, u32 id)
 	autofree char *text = NULL;
 	struct log line;
 
-	if (!o->btf || !id)
+	if (!o->btf || !id || btf_kind_of(btf_type(o->btf, id)) == BTF_KIND_DATASEC)
 		return;
 	log_init(&line, 4096);
 	btf_print_decl(&line, o->btf, id, what);

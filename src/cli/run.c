@@ -169,7 +169,7 @@ static int load(struct run *r)
 	rc = load_load(r->o, &r->load, &r->err);
 	if (rc) {
 		show_load_failure(r->o, &r->err, r->a->verbose);
-		return cli_exit_of(rc);
+		return r->o->loaded ? cli_exit_of(rc) : CLI_FAILED;
 	}
 	return CLI_OK;
 }

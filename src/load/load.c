@@ -210,6 +210,7 @@ int load_load(struct load_object *o, const struct load_opts *opts, struct log *e
 		log_printf(err, "not loaded: %s", strerror(-rc));
 		return rc;
 	}
+	o->loaded = true;
 	return fill_maps(o, opts, err);
 }
 

@@ -24,6 +24,7 @@ struct load_object {
 	struct bpf_object *obj;
 	struct btf_types *btf;		/* the object's own types; NULL when it has none */
 	enum load_floor floor;
+	bool loaded;			/* bpf(2) took it; what failed later was our filling of maps */
 	struct log messages;		/* what libbpf said, verifier log included */
 	char *made_from;		/* temporary object compiled from a .c file; owned, unlinked on close */
 };

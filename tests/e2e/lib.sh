@@ -13,7 +13,7 @@ ok() { # ok STATUS WHAT
 is() { # is GOT WANT WHAT
 	n=$((n + 1))
 	if [ "$1" = "$2" ]; then echo "ok $n - $3"; else
-		bad=1; echo "not ok $n - $3"; printf 'got "%s", want "%s"\n' "$1" "$2" | sed 's/^/# /'
+		bad=1; echo "not ok $n - $3"; printf 'got "%s", want "%s"\n' "$1" "$2" | sed 's/^/# /' | head -c 1500
 	fi
 }
 has() { # has TEXT PATTERN WHAT: an extended regular expression matches a line

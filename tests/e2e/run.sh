@@ -26,7 +26,7 @@ exits 0 "--set" "$SKEP" run "$flow" --in "$web" --set only_proto=17 --set announ
 has "$out" '^map flows .*: 22 entries' "--set only_proto=17 leaves the UDP flows"
 is "$(printf '%s\n' "$out" | grep -c '^events:')" 0 "--set announce=false: no events"
 exits 0 "standard input" bash -c '"$0" run "$1" --in - < "$2"' "$SKEP" "$flow" "$web"
-exits 0 "--data" "$SKEP" run "$flow" --data 020000000001020000000002080600010800060400010200000000020c0000020a000000000000c0000201
+exits 0 "--data" "$SKEP" run "$flow" --data 0200000000010200000000020806000108000604000102000000000200000000000000000000c0000201
 has "$out" '^1 packets, 42 bytes' "one packet of 42 bytes"
 exits 0 "--repeat" "$SKEP" run "$flow" --in "$web" --repeat 3 -c 10
 has "$out" '^  seen = 30' "each packet ran 3 times"
