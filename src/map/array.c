@@ -42,11 +42,13 @@ int map_array_no_delete(struct map *m, const void *key)
 /* In the kernel's order: flags, index, then that all elements exist already. */
 int map_array_check_update(const struct map *m, const void *key, u64 flags)
 {
-	if (flags > BPF_EXIST)
+	if ((flags & ~(u64)BPF_F_LOCK) > BPF_EXIST)
 		return -EINVAL;
 	if (LOAD(u32, key) >= m->max_entries)
 		return -E2BIG;
-	return flags == BPF_NOEXIST ? -EEXIST : 0;
+	if (flags & BPF_NOEXIST)
+		return -EEXIST;
+	return flags & BPF_F_LOCK ? -EINVAL : 0; /* no values with a lock yet */
 }
 
 struct array {
