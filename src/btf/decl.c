@@ -78,6 +78,21 @@ static void write_indent(struct btf_writer *w)
 		btf_write(w, "\t");
 }
 
+/* An unnamed member with a tag is an extension that compilers take only when told to; without its tag it means the same. */
+static void write_member(struct btf_writer *w, const struct btf_member *m)
+{
+	const struct btf_type *to = btf_type(w->b, m->type);
+
+	if (!m->name_off && btf_is_composite(to) && is_named(w, to) && w->depth < MAX_DEPTH) {
+		w->depth++;
+		btf_write(w, "%s ", btf_tag_word(to));
+		btf_write_body(w, m->type);
+		w->depth--;
+	} else {
+		btf_write_decl(w, m->type, btf_str(w->b, m->name_off));
+	}
+}
+
 static void write_members(struct btf_writer *w, u32 id, const struct btf_type *t)
 {
 	bool is_struct = btf_is(t, BTF_KIND_STRUCT);
@@ -93,7 +108,7 @@ static void write_members(struct btf_writer *w, u32 id, const struct btf_type *t
 		if (is_struct)
 			btf_write_gap(w, &l, m->type, bit, width);
 		write_indent(w);
-		btf_write_decl(w, m->type, btf_str(w->b, m->name_off));
+		write_member(w, m);
 		if (width)
 			btf_write(w, " : %u", width);
 		btf_write(w, ";\n");
@@ -244,6 +259,17 @@ static void collect(struct btf_writer *w, u32 id, struct declarator *d)
 	d->base = 0; /* too long for anybody */
 }
 
+/* The name of a parameter; none where an earlier one has it (libbpf names all of an extern function's alike). */
+static const char *param_name(const struct btf_writer *w, const struct btf_param *p, u32 i)
+{
+	const char *name = btf_str(w->b, p[i].name_off);
+
+	for (u32 j = 0; j < i; j++)
+		if (j == 64 || p[j].name_off == p[i].name_off)
+			return NULL;
+	return name;
+}
+
 static void write_params(struct btf_writer *w, const struct btf_type *proto)
 {
 	const struct btf_param *p = btf_params(proto);
@@ -255,7 +281,7 @@ static void write_params(struct btf_writer *w, const struct btf_type *proto)
 		if (i)
 			btf_write(w, ", ");
 		if (p[i].type)
-			btf_write_decl(w, p[i].type, btf_str(w->b, p[i].name_off));
+			btf_write_decl(w, p[i].type, param_name(w, p, i));
 		else if (i && i == n - 1)
 			btf_write(w, "...");
 	}

@@ -53,13 +53,13 @@ static u32 word_at(u32 off)
 {
 	u32 w = 0;
 
-	if (off + 4 <= work_size)
+	if ((u64)off + 4 <= work_size)
 		memcpy(&w, work + off, 4);
 	return w;
 }
 static void set_word(u32 off, u32 w)
 {
-	if (off + 4 <= work_size)
+	if ((u64)off + 4 <= work_size)
 		memcpy(work + off, &w, 4);
 }
 
