@@ -11,12 +11,13 @@
 #define VALUE_MAX (KMALLOC_MAX - DATA_MAX - 24)	 /* LPM_VAL_SIZE_MAX, with the 24 bytes of the kernel's node */
 
 struct node {
-	struct node *_Atomic child[2];	/* by the first bit after the prefix */
 	struct env_deferred gone;
-	u32 prefixlen;
+	struct node *_Atomic child[2];	/* by the first bit after the prefix */
+	u16 prefixlen;
 	bool inner;		/* no value of its own */
-	u8 data[];		/* the bits; then, 8-aligned in the node, the value */
+	u8 data[] __attribute__((aligned(4))); /* the bits; then, 8-aligned in the node, the value */
 };
+static_assert(DATA_MAX * 8 <= UINT16_MAX, "prefixlen holds every length");
 
 struct lpm {
 	struct map m;
@@ -156,10 +157,33 @@ static inline struct node *find(struct lpm *t, const void *key, u64 *steps)
 	return found;
 }
 
+/* find() for IPv4 addresses, which is most of what these maps are used for. */
+static inline struct node *find4(struct lpm *t, const void *key)
+{
+	u32 prefixlen = LOAD(u32, key), bits = __builtin_bswap32(LOAD(u32, (const u8 *)key + HEAD));
+	struct node *found = NULL, *n;
+	u32 len;
+
+	if (unlikely(prefixlen > 32))
+		return NULL;
+	for (n = get(&t->root); n; n = get(&n->child[bits >> (31 - len) & 1])) {
+		u64 differ = bits ^ __builtin_bswap32(LOAD(u32, n->data));
+
+		len = n->prefixlen;
+		if (len > prefixlen || differ >> (32 - len))
+			break;
+		if (!n->inner)
+			found = n;
+		if (len == 32)
+			break;
+	}
+	return found;
+}
+
 static void *lpm_lookup(struct map *m, const void *key, u32 cpu)
 {
 	struct lpm *t = of(m);
-	struct node *n = find(t, key, NULL);
+	struct node *n = t->data_size == 4 ? find4(t, key) : find(t, key, NULL);
 
 	return n ? value_of(t, n) : NULL;
 }

@@ -109,13 +109,33 @@ static bool comes_before(const struct prefix *a, const struct prefix *b)
 	return a->len > b->len;
 }
 
+/* The model's prefix behind `pad` fixed bytes, so that keys of other sizes than four bytes meet the same model. */
+static u32 pad;
+struct wide {
+	u32 len;
+	u8 data[20];
+};
+
+static struct wide widen(const struct prefix *p)
+{
+	struct wide w = { p->len + pad * 8, { 0 } };
+
+	memset(w.data, 0x5a, pad);
+	memcpy(w.data + pad, p->data, 4);
+	return w;
+}
+
 static bool walk_is_ordered(struct fmap *f)
 {
 	struct prefix last, next;
+	struct wide w, key;
 	u32 n = 0;
 	int err;
 
-	for (err = f_next(f, NULL, &next); !err; err = f_next(f, &last, &next)) {
+	for (err = f_next(f, NULL, &w); !err; err = f_next(f, &key, &w)) {
+		next.len = w.len - pad * 8;
+		memcpy(next.data, w.data + pad, 4);
+		key = w;
 		if (n++ && !comes_before(&last, &next))
 			return false;
 		if (model_find(&next) < 0)
@@ -125,25 +145,30 @@ static bool walk_is_ordered(struct fmap *f)
 	return n == n_model;
 }
 
-static void lpm_model(void)
+static void lpm_model(u32 pad_)
 {
-	struct fmap f = f_make(BPF_MAP_TYPE_LPM_TRIE, 8, 4, MODEL, BPF_F_NO_PREALLOC);
+	struct fmap f = f_make(BPF_MAP_TYPE_LPM_TRIE, 8 + pad_, 4, MODEL, BPF_F_NO_PREALLOC);
 	u32 wrong = 0, disordered = 0, got;
+	struct wide w;
 
 	rnd_state = 7;
+	n_model = 0;
+	pad = pad_;
 	for (u32 i = 0; i < 20000; i++) {
 		struct prefix p = some_prefix();
 		int at = model_find(&p);
 
 		if (rnd() % 2) {
-			if (f_update(&f, &p, &i, 0) != (at < 0 && n_model == MODEL ? -ENOSPC : 0))
+			w = widen(&p);
+			if (f_update(&f, &w, &i, 0) != (at < 0 && n_model == MODEL ? -ENOSPC : 0))
 				wrong++;
 			if (at < 0 && n_model < MODEL)
 				model[at = n_model++] = p;
 			if (at >= 0)
 				model_value[at] = i;
 		} else {
-			if (f_delete(&f, &p) != (at < 0 ? -ENOENT : 0))
+			w = widen(&p);
+			if (f_delete(&f, &w) != (at < 0 ? -ENOENT : 0))
 				wrong++;
 			if (at >= 0) {
 				model[at] = model[--n_model];
@@ -152,7 +177,8 @@ static void lpm_model(void)
 		}
 		p = some_prefix();
 		at = model_match(&p);
-		if (f_lookup(&f, &p, &got, 0) != (at < 0 ? -ENOENT : 0) || (at >= 0 && got != model_value[at]))
+		w = widen(&p);
+		if (f_lookup(&f, &w, &got, 0) != (at < 0 ? -ENOENT : 0) || (at >= 0 && got != model_value[at]))
 			wrong++;
 		if (i % 500 == 0)
 			disordered += !walk_is_ordered(&f);
@@ -420,7 +446,10 @@ static void write_under_way(void)
 int main(int argc, char **argv)
 {
 	f_start(argc, argv);
-	lpm_model();
+	lpm_model(0);
+	lpm_model(1);
+	lpm_model(4);
+	lpm_model(12);
 	lpm_sizes();
 	if (on_kernel)
 		return tap_done();
