@@ -320,8 +320,11 @@ static bool refused(const struct bpf_insn *insns, u32 n)
 	const struct vm_func f = { 0, n, 512 };
 	const struct vm_code code = { insns, NULL, n, &f, 1, NULL };
 	struct vm_image *img = NULL;
+	int rc = vm_image_new(&img, &code);
 
-	return vm_image_new(&img, &code) == -EINVAL && !img;
+	assert(!rc == !!img);
+	vm_image_free(img);
+	return rc == -EINVAL;
 }
 
 static void refusals(void)
