@@ -97,6 +97,11 @@ static void *prog_array_lookup(struct map *m, const void *key, u32 cpu)
 	return NULL; /* programs reach it through tail calls only; the verifier refuses the rest */
 }
 
+static int prog_array_update(struct map *m, const void *key, const void *value, u64 flags, u32 cpu)
+{
+	return -EINVAL; /* slots take objects: map_slot_set */
+}
+
 static int prog_array_delete(struct map *m, const void *key)
 {
 	struct prog_array *a = of(m);
@@ -180,6 +185,7 @@ const struct map_ops map_prog_array_ops = {
 	.free = prog_array_free,
 	.unused = prog_array_unused,
 	.lookup = prog_array_lookup,
+	.update = prog_array_update,
 	.delete = prog_array_delete,
 	.copy_out = prog_array_copy_out,
 	.next_key = map_array_next_key,

@@ -296,11 +296,21 @@ void map_ring_on_wake(struct map *m, void (*fn)(void *arg), void *arg)
 	spin_unlock(&r->wake_lock);
 }
 
-/* ---- what an ordinary map answers: there are no elements (the user side gets -ENOTSUPP from the missing copies) */
+/* ---- what an ordinary map answers: there are no elements (copies are missing: the user side gets -ENOTSUPP for them) */
 
 static void *ringbuf_lookup(struct map *m, const void *key, u32 cpu)
 {
 	return NULL;
+}
+
+static int ringbuf_update(struct map *m, const void *key, const void *value, u64 flags, u32 cpu)
+{
+	return -ENOTSUPP_;
+}
+
+static int ringbuf_delete(struct map *m, const void *key)
+{
+	return -ENOTSUPP_;
 }
 
 static u64 ringbuf_memory(const struct map *m)
@@ -313,5 +323,7 @@ const struct map_ops map_ringbuf_ops = {
 	.new = ringbuf_new,
 	.free = ringbuf_free,
 	.lookup = ringbuf_lookup,
+	.update = ringbuf_update,
+	.delete = ringbuf_delete,
 	.memory = ringbuf_memory,
 };
