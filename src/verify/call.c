@@ -202,11 +202,27 @@ static bool can_iterate(const struct map *m)
 	}
 }
 
+/* The kernel turns bpf_loop with constant zero flags and one callback into a loop of instructions, and that the flags are
+ * zero must then hold on every path. Nothing rests on it here, but states must be as hard to match as the kernel's. */
+static int note_loop_flags(struct verifier *v, u32 subprog)
+{
+	u32 *seen = &v->info[v->insn_idx].loop_inline_state;
+	bool zero = reg_is_const_zero(&state_regs(v->cur)[BPF_REG_4]);
+	bool first = !*seen;
+
+	if (*seen == VERIFY_MANY)
+		return 0;
+	*seen = zero && (first || *seen == subprog + 1) ? subprog + 1 : VERIFY_MANY;
+	return zero ? precise_mark(v, BPF_REG_4) : 0;
+}
+
 static int push_loop(struct verifier *v, const struct call *c)
 {
 	struct frame *f = state_frame(v->cur);
-	int err = precise_mark(v, BPF_REG_1); /* how many rounds are left decides */
+	int err = note_loop_flags(v, c->subprog);
 
+	if (!err)
+		err = precise_mark(v, BPF_REG_1); /* how many rounds are left decides */
 	if (err)
 		return err;
 	if (f->callback_depth < f->regs[BPF_REG_1].v.umax)

@@ -93,7 +93,8 @@ static void note_helper(struct verifier *v, u32 t)
 
 	if (!p)
 		return;
-	s->changes_packet |= p->changes_packet;
+	/* the program that a tail call goes on with may do it */
+	s->changes_packet |= p->changes_packet || v->insns[t].imm == BPF_FUNC_tail_call;
 	s->might_sleep |= p->might_sleep;
 }
 

@@ -69,11 +69,16 @@ static bool scalar_safe(struct verifier *v, const struct reg *old, const struct 
 {
 	if (!old->precise && v->bpf_capable && exact == NOT_EXACT)
 		return true;
-	if ((old->id & REG_LINK_ADD_CONST) != (cur->id & REG_LINK_ADD_CONST))
-		return false;
-	if ((old->id & REG_LINK_ADD_CONST) && old->off != cur->off)
-		return false;
-	return value_within(&old->v, &cur->v) && scalar_ids_match(v->ids, old->id, cur->id);
+	/* a number that was tied to nothing then may be tied to others now: that only says more */
+	if (old->id) {
+		if ((old->id & REG_LINK_ADD_CONST) != (cur->id & REG_LINK_ADD_CONST))
+			return false;
+		if ((old->id & REG_LINK_ADD_CONST) && old->off != cur->off)
+			return false;
+		if (!scalar_ids_match(v->ids, old->id, cur->id))
+			return false;
+	}
+	return value_within(&old->v, &cur->v);
 }
 
 /* At least as much must be proven of the packet as was then. */

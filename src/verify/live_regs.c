@@ -5,6 +5,7 @@
 #define R(n) (1u << (n))
 #define CALLER_SAVED 0x3fu	/* r0-r5 */
 #define ARGUMENTS 0x3eu		/* r1-r5 */
+#define ALL 0x3ffu		/* r0-r9 */
 
 struct use { u16 reads, writes; };
 
@@ -37,13 +38,9 @@ static struct use use_of_atomic(const struct bpf_insn *i)
 
 static struct use use_of_load(const struct bpf_insn *i)
 {
-	switch (BPF_MODE(i->code)) {
-	case BPF_IMM:
+	if (BPF_MODE(i->code) == BPF_IMM)
 		return (struct use){ 0, R(i->dst_reg) };
-	case BPF_IND:
-		return (struct use){ R(6) | R(i->src_reg), CALLER_SAVED };
-	}
-	return (struct use){ R(6), CALLER_SAVED };
+	return (struct use){ ALL, 0 };	/* LD_ABS and LD_IND, as the kernel counts them */
 }
 
 static struct use use_of_alu(const struct bpf_insn *i)

@@ -193,6 +193,7 @@ int loop_add_backedge(struct verifier *v, struct state *equal, const struct stat
 	i->edges = e;
 	i->n_edges++;
 	v->loops->n_edges++;
+	say(v, "backedge", &k);
 	return 0;
 }
 

@@ -477,11 +477,8 @@ static int back_segment(struct verifier *v, struct backtrack *b, const struct st
 static void mark_state(struct verifier *v, struct backtrack *b, struct state *s, bool *changed)
 {
 	for (s32 n = MIN(b->frame, s->cur); n >= 0; n--) {
-		u32 regs = b->regs[n];
-		u64 slots = b->slots[n];
-
 		*changed |= mark_frame(s->frame[n], &b->regs[n], &b->slots[n]);
-		say_parent(v, s, n, regs, slots);
+		say_parent(v, s, n, b->regs[n], b->slots[n]);
 	}
 }
 

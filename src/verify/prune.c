@@ -248,9 +248,9 @@ static int refuse_infinite(struct verifier *v, struct state *old, u32 insn)
 
 	print_source_line(v, insn);
 	err = verify_refuse(v, -EINVAL, "infinite-loop", -1, "infinite loop detected at insn %u", insn);
-	verify_say(v, 0, "cur state:");
+	verify_say(v, ~0u, "cur state:");
 	print_state(v, v->cur, v->cur->cur, true);
-	verify_say(v, 0, "old state:");
+	verify_say(v, ~0u, "old state:");
 	print_state(v, old, v->cur->cur, true);
 	return err;
 }
@@ -308,8 +308,7 @@ static int end_in(struct verifier *v, struct kept *k, bool loop, u32 insn)
 		err = precise_propagate(v, &k->state, v->cur, &changed);
 	if (!err && loop) {
 		err = loop_add_backedge(v, &k->state, v->cur, insn);
-		if (!err)
-			update_peak(v);
+		update_peak(v);
 	}
 	return err ? err : 1;
 }

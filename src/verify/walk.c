@@ -281,7 +281,7 @@ static int step(struct walk *w)
 {
 	struct verifier *v = w->v;
 	const struct bpf_insn *i;
-	u32 next = v->insn_idx + 1, frames;
+	u32 next = v->insn_idx + 1;
 	int ret;
 
 	if (v->insn_idx >= v->n_insns)
@@ -292,7 +292,6 @@ static int step(struct walk *w)
 	i = &v->insns[v->insn_idx];
 	v->info[v->insn_idx].seen = true;
 	live_begin_insn(v, v->insn_idx);
-	frames = v->cur->cur;
 	ret = judge(v, i, &next);
 	if (ret < 0)
 		return ret;
@@ -301,8 +300,7 @@ static int step(struct walk *w)
 		return -ENOMEM;
 	if (ret == WALK_PATH_DONE)
 		return ret;
-	if (v->cur->cur < frames)
-		w->new_path = true;
+	w->new_path |= i->code == (BPF_JMP | BPF_EXIT);
 	v->prev_insn_idx = v->insn_idx;
 	v->insn_idx = next;
 	return 0;
@@ -337,7 +335,7 @@ static int enter(struct verifier *v, u32 n)
 	int err;
 
 	if (n) {
-		verify_say(v, 0xf, "Validating %s() func#%u...\n", subprog_name(v, n), n);
+		verify_say(v, ~0u, "Validating %s() func#%u...\n", subprog_name(v, n), n);
 		return args_enter(v, n, regs);
 	}
 	if (v->subprog[0].type_id) {
