@@ -142,11 +142,13 @@ static u64 oldest_reader(u64 newest)
 	return oldest;
 }
 
-static void run_ready(struct env_deferred *all)
+/* True: something was run, which may have deferred more. */
+static bool run_ready(struct env_deferred *all)
 {
 	struct env_deferred *keep = NULL, *last = NULL, *next;
 	u64 newest = 0, oldest;
 	u32 kept = 0;
+	bool ran = false;
 
 	for (struct env_deferred *d = all; d; d = d->next)
 		newest = MAX(newest, d->epoch);
@@ -157,6 +159,7 @@ static void run_ready(struct env_deferred *all)
 		next = all->next;
 		if (all->epoch < oldest) {
 			all->fn(all);
+			ran = true;
 			continue;
 		}
 		all->next = keep;
@@ -166,6 +169,7 @@ static void run_ready(struct env_deferred *all)
 	}
 	if (keep)
 		give_back(keep, last, kept);
+	return ran;
 }
 
 void env_reclaim(void)
@@ -175,9 +179,9 @@ void env_reclaim(void)
 	if (reclaiming)
 		return; /* a callback deferred something: the loop below comes to it */
 	reclaiming = true;
-	all = take_queue();
-	if (all)
-		run_ready(all);
+	do
+		all = take_queue();
+	while (all && run_ready(all));
 	reclaiming = false;
 }
 
