@@ -114,7 +114,6 @@ static int check_kind(const struct map_attr *attr)
 		return check_array(attr);
 	case BPF_MAP_TYPE_LPM_TRIE:
 		return key && btf_kind_of(key) == BTF_KIND_STRUCT ? 0 : -EINVAL;
-	case BPF_MAP_TYPE_PROG_ARRAY:
 	case BPF_MAP_TYPE_RINGBUF:
 		return -ENOTSUPP_;
 	default:
