@@ -45,6 +45,7 @@ void walk_scratch_all(struct verifier *v);			/* the next state line of the log s
 
 /* func.c */
 int func_call(struct verifier *v, const struct bpf_insn *i, u32 *next);
+int func_load_failed(struct verifier *v, u32 *next);
 int func_exit(struct verifier *v, const struct bpf_insn *i, u32 *next);	/* 0: went back to the caller; WALK_PATH_DONE */
 int state_insn_of(const struct state *s, u32 frameno);		/* where that frame is: present instruction or call */
 

@@ -187,6 +187,21 @@ int func_tail_called(struct verifier *v, u32 *next)
 	return return_to_caller(v, next);
 }
 
+/* LD_ABS and LD_IND outside of the packet end the running function with 0, as if it returned; inside, the next instruction
+ * follows. In the main program that end needs no look: the program is over. */
+int func_load_failed(struct verifier *v, u32 *next)
+{
+	struct frame *f = state_frame(v->cur);
+
+	if (!f->frameno)
+		return 0;
+	if (!walk_push(v, *next, v->insn_idx))
+		return v->why->err ? v->why->err : -ENOMEM;
+	reg_mark_const(&f->regs[BPF_REG_0], 0);
+	f->regs[BPF_REG_0].precise = !v->bpf_capable;
+	return return_to_caller(v, next);
+}
+
 static int check_program_result(struct verifier *v)
 {
 	const struct kind *kind = v->in->kind;

@@ -216,8 +216,9 @@ static int leave_function(struct backtrack *b, bool carry_args)
 	return 0;
 }
 
-/* Into a function that a tail-called program ended for; r0 was any number. */
-static int back_tail_call(struct backtrack *b)
+/* Into a function that ended by an instruction other than exit: a tail call, whose program left any number in r0, or a
+ * packet load that failed, which leaves 0. */
+static int back_early_end(struct backtrack *b)
 {
 	drop_reg(b, BPF_REG_0);
 	if (b->regs[b->frame] & REGS_ARGS || b->frame + 1 >= STATE_MAX_FRAMES)
@@ -242,7 +243,7 @@ static int back_call(struct verifier *v, struct backtrack *b, u32 idx, s32 after
 	} else if (v->info[idx].calls_callback && (s32)idx != after - 1) {
 		return leave_function(b, false);
 	} else if (isa_is_helper_call(i) && i->imm == BPF_FUNC_tail_call && (s32)idx != after - 1 && after >= 0) {
-		return back_tail_call(b);
+		return back_early_end(b);
 	}
 	drop_reg(b, BPF_REG_0);
 	return b->regs[b->frame] & REGS_ARGS ? -ENOTSUPP_ : 0;
@@ -285,12 +286,14 @@ static int back_jump(struct verifier *v, struct backtrack *b, u32 idx, s32 after
 	return 0;
 }
 
-static int back_ld(struct backtrack *b, const struct bpf_insn *i)
+static int back_ld(struct backtrack *b, const struct bpf_insn *i, s32 idx, s32 after)
 {
 	u8 mode = BPF_MODE(i->code);
 
 	if (!i->code)	/* second half of ld_imm64 */
 		return 0;
+	if ((mode == BPF_ABS || mode == BPF_IND) && after >= 0 && idx != after - 1)
+		return back_early_end(b);
 	if (mode == BPF_ABS || mode == BPF_IND)
 		return needs_reg(b, BPF_REG_0) ? -ENOTSUPP_ : 0;
 	drop_reg(b, i->dst_reg);
@@ -318,7 +321,7 @@ static int back_insn(struct verifier *v, struct backtrack *b, u32 idx, s32 after
 		err = BPF_MODE(i->code) == BPF_ATOMIC ? back_atomic(b, i, h) : back_store(b, i, h);
 		break;
 	case BPF_LD:
-		err = back_ld(b, i);
+		err = back_ld(b, i, idx, after);
 		break;
 	default:
 		err = back_jump(v, b, idx, after, h);

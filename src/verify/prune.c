@@ -69,6 +69,7 @@ void prune_forget(struct verifier *v)
 	loop_forget(v);
 	if (!e)
 		return;
+	v->forgotten_states += e->n_kept + e->n_evicted;
 	for (u32 i = 0; e->bucket && i <= v->n_insns; i++) {
 		struct kept **head = i < v->n_insns ? &e->bucket[i] : &e->evicted;
 
@@ -86,7 +87,8 @@ void prune_forget(struct verifier *v)
 
 static void update_peak(struct verifier *v)
 {
-	u32 n = v->explored->n_kept + v->explored->n_evicted + loop_backedges(v);
+	/* those of functions judged before count as well: the kernel never takes them off its counter */
+	u32 n = v->forgotten_states + v->explored->n_kept + v->explored->n_evicted + loop_backedges(v);
 
 	v->peak_states = MAX(v->peak_states, n);
 }

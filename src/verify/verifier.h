@@ -88,6 +88,7 @@ struct verifier {
 	u32 insn_idx, prev_insn_idx;
 	u64 log_start;			/* log->total when the verification began */
 	struct explored *explored;	/* prune.c's */
+	u32 forgotten_states;		/* prune.c: kept for functions whose verification is over */
 	struct pending *pending;	/* walk.c's stack of branches to do */
 	u32 n_pending;
 	u64 prev_log_total;		/* print.c: where the last state line ended */

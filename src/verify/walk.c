@@ -179,10 +179,13 @@ static int load_imm64(struct verifier *v, const struct bpf_insn *i)
 
 static int load_special(struct verifier *v, const struct bpf_insn *i, u32 *next)
 {
+	int err;
+
 	switch (BPF_MODE(i->code)) {
 	case BPF_ABS:
 	case BPF_IND:
-		return mem_load_abs(v, i);
+		err = mem_load_abs(v, i);
+		return err ? err : func_load_failed(v, next);
 	case BPF_IMM:
 		++*next;
 		v->info[v->insn_idx + 1].seen = true;
