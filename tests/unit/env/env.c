@@ -3,7 +3,11 @@
 #include "tap.h"
 #include <pthread.h>
 #include <sched.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -134,6 +138,7 @@ static void epochs(void)
 	pthread_t th[3];
 
 	shown = cell_new();
+	stop = false;
 	for (int i = 0; i < 3; i++)
 		pthread_create(&th[i], NULL, reader, NULL);
 	for (int i = 0; i < 20000; i++) {
@@ -152,6 +157,44 @@ static void epochs(void)
 	OK(!saw_dead);
 	env_defer_node(&atomic_exchange(&shown, NULL)->d, cell_free);
 	env_synchronize();
+}
+
+static bool forbid_membarrier(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { ARRAY_SIZE(code), code };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) &&
+	       syscall(SYS_membarrier, 0, 0, 0) < 0;
+}
+
+/* The same without membarrier(2): the readers fence. Once with the call missing from the start, once taken away later. */
+static void without_membarrier(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		int bad = tap_bad;
+
+		alarm(60);
+		if (!forbid_membarrier())
+			_exit(2);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(3);
+		leases();
+		epochs();
+		_exit(tap_bad != bad);
+	}
+	waitpid(pid, &status, 0);
+	EQ(status, 0);
 }
 
 /* The child of a fork must not wait for readers that exist in the parent only. */
@@ -233,10 +276,12 @@ static void world(void)
 
 int main(void)
 {
+	without_membarrier();
 	leases();
 	defer_waits();
 	epochs();
 	forks();
+	without_membarrier();
 	memory();
 	world();
 	return tap_done();
