@@ -275,7 +275,7 @@ static int check_arg(struct verifier *v, struct call *c, u32 regno)
 					     regno);
 		return 0;
 	}
-	if ((reg_is_packet(r) || r->type == REG_PACKET_END) && !packet_helper_ok(v, c->proto->pkt_access))
+	if (reg_is_packet(r) && !packet_helper_ok(v, c->proto->pkt_access))
 		return verify_refuse(v, -EACCES, "helper-packet", regno, "helper access to the packet is not allowed");
 	if (!(arg & HARG_NULL_OK && reg_is_const_zero(r))) {
 		err = check_type(v, c, regno, arg);

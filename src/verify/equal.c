@@ -84,6 +84,8 @@ static bool scalar_safe(struct verifier *v, const struct reg *old, const struct 
 /* At least as much must be proven of the packet as was then. */
 static bool packet_safe(struct id_map *m, const struct reg *old, const struct reg *cur)
 {
+	if (((s32)old->range < 0 || (s32)cur->range < 0) && old->range != cur->range)
+		return false;	/* at or past the end: comparisons are decided by it */
 	return (s32)old->range <= (s32)cur->range && old->off == cur->off && ids_match(m, old->id, cur->id) &&
 	       value_within(&old->v, &cur->v);
 }

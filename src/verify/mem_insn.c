@@ -112,8 +112,7 @@ static bool atomic_ok(enum reg_type type)
 	case REG_CTX:
 	case REG_PACKET:
 	case REG_PACKET_META:
-	case REG_PACKET_END:
-	case REG_FLOW_KEYS:
+		case REG_FLOW_KEYS:
 	case REG_SOCKET:
 	case REG_SOCK_COMMON:
 	case REG_TCP_SOCK:

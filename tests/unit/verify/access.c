@@ -2,8 +2,9 @@
  *
  *   access FILE           skep must answer as recorded; where bpf(2) is allowed, so must the kernel
  *   access FILE record    print FILE with the running kernel's answers
- *   access FILE show NAME both logs of one case */
-#include "access.h"
+ *   access FILE show NAME both logs of one case (NAME "random SEED" too)
+ *   access FILE random FROM TO   random programs: skep must answer as the kernel */
+#include "access_random.h"
 #include "helper/helper.h"
 #include "isa/isa.h"
 #include "tap.h"
@@ -181,6 +182,43 @@ static void record(const struct access_case *c, const struct text *source)
 		printf("> ok\n\n");
 }
 
+static void show(const struct access_case *c)
+{
+	struct access_answer a;
+
+	access_kernel(c, &a, true);
+	access_skep(c, &a, true);
+}
+
+/* Programs FROM .. TO - 1. False accepts are counted apart: they are the worst. */
+static void compare_random(u64 from, u64 to)
+{
+	u32 accepted = 0, false_accepts = 0, false_refusals = 0, texts = 0;
+	struct access_answer ours, theirs;
+	struct access_case c;
+
+	for (u64 seed = from; seed < to; seed++) {
+		access_random(&c, seed);
+		access_kernel(&c, &theirs, false);
+		access_skep(&c, &ours, false);
+		accepted += !theirs.err;
+		if (theirs.err && !ours.err)
+			false_accepts++;
+		else if (!theirs.err && ours.err)
+			false_refusals++;
+		else if (theirs.err != ours.err || (theirs.err && strcmp(theirs.text, ours.text)))
+			texts++;
+		if (theirs.err != ours.err || (theirs.err && strcmp(theirs.text, ours.text)))
+			printf("# %s%s\n#   kernel %d %s\n#   skep   %d %s\n", c.name,
+			       theirs.err && !ours.err ? " FALSE ACCEPT" : "", theirs.err, theirs.text, ours.err, ours.text);
+		free(c.insns);
+	}
+	printf("# %llu random programs, %u accepted by the kernel\n", (unsigned long long)(to - from), accepted);
+	EQ(false_accepts, 0);
+	EQ(false_refusals, 0);
+	EQ(texts, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[2] : "check";
@@ -201,14 +239,18 @@ int main(int argc, char **argv)
 		} else if (!strcmp(mode, "check")) {
 			check(&c, kernel);
 		} else if (argc > 3 && !strcmp(c.name, argv[3])) {
-			struct access_answer a;
-
-			access_kernel(&c, &a, true);
-			access_skep(&c, &a, true);
+			show(&c);
 		}
 		free(c.insns);
 	}
 	fclose(f);
+	if (argc > 4 && !strcmp(mode, "random"))
+		compare_random(strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+	if (argc > 3 && !strcmp(mode, "show") && !strncmp(argv[3], "random ", 7)) {
+		access_random(&c, strtoull(argv[3] + 7, NULL, 10));
+		show(&c);
+		free(c.insns);
+	}
 	if (!kernel)
 		printf("# bpf(2) is not allowed here: only compared with the recorded answers\n");
 	return tap_done();
