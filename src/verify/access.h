@@ -42,8 +42,10 @@ int ctx_access(struct verifier *v, u32 insn, s32 off, u32 size, bool write, int 
 /* stack.c */
 int stack_access(struct verifier *v, u32 regno, s32 off, u32 size, bool write, int value_regno);
 int stack_helper(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok, bool write, struct mem_raw *raw);
-/* The constant that the size bytes at a REG_STACK register hold, marked precise. -EOPNOTSUPP: not one. */
-int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value);
+/* Are the size (at most 4) bytes at a REG_STACK register those of a constant, spilled there or in bytes of 0? It is marked
+ * precise; -EOPNOTSUPP: not one. As in the kernel *value is all of the constant, although the bytes, *stored, may be its
+ * middle: if *value is small, so is *stored. */
+int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value, u32 *stored);
 
 /* packet.c */
 int packet_access(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok);

@@ -123,7 +123,7 @@ static int note_call_key(struct verifier *v, const struct call *c)
 
 	if (c->id != BPF_FUNC_tail_call) {
 		if (c->map && call_map_null_elidable(c->map))
-			note_key(info, c->const_key >= 0 && c->const_key < c->map->max_entries, (u64)c->const_key);
+			note_key(info, c->const_key >= 0 && c->const_key < c->map->max_entries, c->stored_key);
 		return 0;
 	}
 	if (!c->map || c->map->type != BPF_MAP_TYPE_PROG_ARRAY)

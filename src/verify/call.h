@@ -16,7 +16,8 @@ struct call {
 	u64 alloc_size;		/* HARG_CONST_ALLOC_SIZE_OR_ZERO */
 	u64 max_size;		/* largest value of the last HARG_SIZE */
 	u32 subprog;		/* HARG_FUNC */
-	s64 const_key;		/* of an array look-up; -1: not constant */
+	s64 const_key;		/* of an array look-up; -1: not constant. Decides whether the element is there */
+	u32 stored_key;		/* what the helper will read */
 };
 
 /* call_args.c */

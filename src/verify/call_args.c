@@ -155,7 +155,8 @@ static int arg_key(struct verifier *v, struct call *c, u32 regno)
 	err = mem_helper_access(v, regno, (s32)c->map->key_size, false, false, NULL);
 	if (err || !call_map_null_elidable(c->map))
 		return err;
-	err = stack_constant(v, &state_regs(v->cur)[regno], c->map->key_size, &c->const_key);
+	err = stack_constant(v, &state_regs(v->cur)[regno], c->map->key_size, &c->const_key,
+			     &c->stored_key);
 	if (err)
 		c->const_key = -1;
 	return err == -EOPNOTSUPP ? 0 : err;

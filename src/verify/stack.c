@@ -521,7 +521,7 @@ int stack_helper(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok,
 	return check_initialised(v, regno, min, max, size, write);
 }
 
-int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value)
+int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value, u32 *stored)
 {
 	struct frame *f = access_frame(v, r);
 	const struct slot *s;
@@ -540,19 +540,19 @@ int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value
 	for (len = 0; len <= first && s->type[first - len] == SLOT_ZERO; len++)
 		;
 	if (len >= size) {
-		*value = 0;
+		*value = *stored = 0;
 		return 0;
 	}
 	if (!is_spilled_scalar(s))
 		return -EOPNOTSUPP;
 	for (len = 0; len <= first && s->type[first - len] == SLOT_SPILL; len++)
 		;
-	if (len != size || !value_is_const(&s->spilled.v) || (first != 7 && !reg_is_const_zero(&s->spilled)))
+	if (len != size || !value_is_const(&s->spilled.v))
 		return -EOPNOTSUPP;
 	err = precise_mark_slot(v, f->frameno, (s32)n);
 	if (err)
 		return err;
 	*value = (s64)s->spilled.v.bits.value;
-	/* the spilled register may have been wider than what was stored of it */
-	return size == 8 || (u64)*value >> (8 * size) == 0 ? 0 : -EOPNOTSUPP;
+	*stored = (u32)(s->spilled.v.bits.value >> 8 * (7 - first));
+	return 0;
 }

@@ -244,6 +244,8 @@ int main(int argc, char **argv)
 		free(c.insns);
 	}
 	fclose(f);
+	if (kernel && argc == 2)
+		compare_random(0, 3000);
 	if (argc > 4 && !strcmp(mode, "random"))
 		compare_random(strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
 	if (argc > 3 && !strcmp(mode, "show") && !strncmp(argv[3], "random ", 7)) {
