@@ -46,10 +46,12 @@ static int read_char(const char **s)
 	if (*c >= '0' && *c <= '7') {
 		for (; n < 3 && *c >= '0' && *c <= '7'; n++)
 			v = v * 8 + *c++ - '0';
-	} else if (*c == 'x') {
-		for (c++; n < 2 && digit_of(*c) < 16; n++)
+	} else if (*c == 'x' || *c == 'u') { /* JSON's u stands for a byte, as we print it */
+		int most = *c++ == 'x' ? 2 : 4;
+
+		for (; n < most && digit_of(*c) < 16; n++)
 			v = v * 16 + digit_of(*c++);
-		if (!n)
+		if (!n || (most == 4 && n < 4))
 			return -1;
 	} else {
 		found = *c ? strchr(from, *c++) : NULL;
@@ -271,27 +273,39 @@ static int read_pointer(struct btf_reader *r, const struct btf_scalar *s, u64 bi
 	return err;
 }
 
-static int read_float(struct btf_reader *r, const struct btf_scalar *s, u64 bit)
+static int read_decimal(struct btf_reader *r, const struct btf_scalar *s, u64 bit)
 {
 	btf_u128 bits = 0;
-	double d;
-	float f;
 	char *end;
+	double d = strtod(r->at, &end);
+	float f;
 
-	if (s->bits != 32 && s->bits != 64) {
-		if (r->at[0] == '0' && (r->at[1] | 32) == 'x')
-			return read_int(r, s, bit);
-		return btf_read_fail(r, "a floating-point number of %u bytes can only be given by its bits: 0x...", s->bits / 8);
-	}
-	d = strtod(r->at, &end);
 	if (end == r->at)
 		return btf_read_fail(r, "%.*s is not a number", word_len(r->at), r->at);
+	if (isnan(d))
+		d = copysign(NAN, d); /* not what else its bits may say: printing doesn't say it either */
 	f = d;
 	if (s->bits == 32 && isfinite(d) && !isfinite(f))
 		return btf_read_fail(r, "%.*s is too large for a float", word_len(r->at), r->at);
 	r->at = end;
 	memcpy(&bits, s->bits == 32 ? (void *)&f : (void *)&d, s->bits / 8);
 	return put(r, s, bit, bits);
+}
+
+static int read_float(struct btf_reader *r, const struct btf_scalar *s, u64 bit)
+{
+	bool quoted = btf_read_take(r, '"'); /* as JSON prints infinity */
+	int err;
+
+	if (s->bits == 32 || s->bits == 64)
+		err = read_decimal(r, s, bit);
+	else if (r->at[0] == '0' && (r->at[1] | 32) == 'x')
+		err = read_int(r, s, bit);
+	else
+		err = btf_read_fail(r, "a floating-point number of %u bytes can only be given by its bits: 0x...", s->bits / 8);
+	if (!err && quoted && !btf_read_take(r, '"'))
+		err = btf_read_fail(r, "the closing quote is missing");
+	return err;
 }
 
 int btf_read_scalar(struct btf_reader *r, const struct btf_scalar *s, u64 bit)
