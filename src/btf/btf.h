@@ -10,8 +10,12 @@
 
 struct btf_types;
 
-/* Parse and check untrusted bytes (copied). base NULL: stand-alone. -EINVAL, -E2BIG, -ENOMEM... with the reason in log. */
+/* Parse and check untrusted bytes (copied). base NULL: stand-alone. -EINVAL, -E2BIG, -ENOMEM, -ENOTSUPP_...
+ * A log gets everything that BTF_LOAD says at any log level, also on success; NULL: nothing (log level 0). */
 int btf_parse(struct btf_types **out, const void *data, u32 size, const struct btf_types *base, struct log *log);
+/* The same, but only the shape of each type is checked, as the kernel does for its own BTF: for tools that show what they can
+ * of BTF that BTF_LOAD refuses. Everything below bears it. */
+int btf_parse_shapes(struct btf_types **out, const void *data, u32 size, const struct btf_types *base, struct log *log);
 struct obj *btf_obj(struct btf_types *b);
 void btf_put(struct btf_types *b);		/* NULL is fine */
 const void *btf_raw(const struct btf_types *b, u32 *size);

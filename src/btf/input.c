@@ -269,6 +269,22 @@ static int read_array(struct btf_reader *r, const struct btf_type *t, u64 bit)
 	return btf_read_text(r, r->data + bit / 8, text, NULL);
 }
 
+/* True for types that are nothing but so many bytes: an array of whole integers, or something whose first member is all of
+ * it (in_addr, in6_addr). Elsewhere an address would also fill what no member names. */
+static bool is_plain_bytes(const struct btf_types *b, const struct btf_type *t, s64 size)
+{
+	for (u32 i = 0; btf_is_composite(t) && btf_vlen_of(t) && i < 8; i++) {
+		const struct btf_member *m = btf_members(t);
+
+		if (btf_member_bit(t, m) || btf_member_width(t, m) || btf_size(b, m->type) != size)
+			return false;
+		t = btf_skip(b, m->type, NULL);
+	}
+	if (btf_is(t, BTF_KIND_ARRAY))
+		t = btf_skip(b, btf_array_of(t)->type, NULL);
+	return btf_is(t, BTF_KIND_INT) && btf_int_is_regular(t) && BTF_INT_BITS(btf_int_word(t)) == t->size * 8;
+}
+
 static int read_value(struct btf_reader *r, u32 id, u64 bit, u32 width)
 {
 	struct btf_scalar s = btf_scalar_of(r->b, id, width);
@@ -280,7 +296,7 @@ static int read_value(struct btf_reader *r, u32 id, u64 bit, u32 width)
 	if (btf_is(s.type, BTF_KIND_VAR))
 		return read_at(r, s.type->type, bit, 0);
 	size = btf_size(r->b, s.id);
-	if (size > 0 && size <= 16 && btf_read_address(r, bit, size))
+	if (size > 0 && size <= 16 && is_plain_bytes(r->b, s.type, size) && btf_read_address(r, bit, size))
 		return 0;
 	if (btf_is(s.type, BTF_KIND_ARRAY))
 		return read_array(r, s.type, bit);

@@ -134,7 +134,4 @@ static inline bool btf_int_is_regular(const struct btf_type *t)
 
 /* lookup.c: names and skipped modifiers, built once the offsets of all types are known; 0 or -ENOMEM */
 int btf_index(struct btf_types *b);
-/* parse.c: what the kernel does for its own BTF: shapes and tags are checked, references are not */
-int btf_parse_shapes(struct btf_types **out, const void *data, u32 size, const struct btf_types *base, struct log *log);
-
 #endif

@@ -1,7 +1,7 @@
 /* Fuzz target: type information.
  *
- * Input that begins with BTF's magic is parsed as such; what is accepted is looked up, written as C, and has values printed and
- * read back. Other input is text for a value of one of a few fixed types: what is accepted must survive printing
+ * Input that begins with BTF's magic is parsed as such; what is accepted, be it for its shapes only, is looked up, written as C,
+ * and has values printed and read back. Other input is text for a value of one of a few fixed types: what is accepted must survive printing
  * and reading again, byte for byte. */
 #include "base/log.h"
 #include "btf/btf.h"
@@ -66,31 +66,35 @@ static void try_type(const struct btf_types *b, u32 id)
 	}
 }
 
+static void try_types(struct btf_types *b, const u8 *data, size_t size)
+{
+	u32 n = btf_n_types(b);
+	struct log c;
+
+	log_init(&c, 1 << 20);
+	btf_print_all(&c, b);
+	log_done(&c);
+	fill(n);
+	for (u32 id = 0; id <= n && id < MOST_IDS; id++) {
+		const char *name = btf_name(b, id);
+
+		try_type(b, id);
+		if (name && *name)
+			FUZZ_CHECK(btf_find(b, name, 0) > 0);
+	}
+	FUZZ_CHECK(!memcmp(btf_raw(b, &n), data, size) && n == size);
+	btf_put(b);
+}
+
+/* What BTF_LOAD refuses may still be shown, if the shapes of its types are right. */
 static void try_blob(const u8 *data, size_t size)
 {
 	struct btf_types *b;
 	struct log log;
-	u32 n;
 
 	log_init(&log, 1 << 16);
-	if (!btf_parse(&b, data, size, NULL, &log)) {
-		struct log c;
-
-		log_init(&c, 1 << 20);
-		btf_print_all(&c, b);
-		log_done(&c);
-		n = btf_n_types(b);
-		fill(n);
-		for (u32 id = 0; id <= n && id < MOST_IDS; id++) {
-			const char *name = btf_name(b, id);
-
-			try_type(b, id);
-			if (name && *name)
-				FUZZ_CHECK(btf_find(b, name, 0) > 0);
-		}
-		FUZZ_CHECK(!memcmp(btf_raw(b, &n), data, size) && n == size);
-		btf_put(b);
-	}
+	if (!btf_parse(&b, data, size, NULL, &log) || !btf_parse_shapes(&b, data, size, NULL, NULL))
+		try_types(b, data, size);
 	log_done(&log);
 }
 
