@@ -8,17 +8,20 @@ static u32 fold32(u64 sum)
 	return (sum & 0xffffffff) + (sum >> 32);
 }
 
-/* Sum of 32-bit words with end-around carry, onto seed: 0 only if all of it is 0. */
+/* Sum of 32-bit words with end-around carry, onto seed: 0 only if all of it is 0. A last part of a word counts as if zeros
+ * followed. */
 static u32 sum_words(const u8 *p, u32 size, u32 seed)
 {
 	u64 sum = seed;
+	u32 last = 0, i;
 
-	for (u32 i = 0; i < size; i += 4)
+	for (i = 0; i + 4 <= size; i += 4)
 		sum += LOAD(u32, p + i); /* at most 2^30 words: no overflow */
-	return fold32(sum);
+	memcpy(&last, p + i, size - i);
+	return fold32(sum + last);
 }
 
-/* Since 6.13 the result is folded to 16 bits on every architecture, but not a seed that comes back unchanged. */
+/* Since 6.13 the result is folded to 16 bits on every architecture, and sizes need not be multiples of 4. */
 static u32 fold16(u32 sum)
 {
 	sum += sum >> 16 | sum << 16;
@@ -28,10 +31,8 @@ static u32 fold16(u32 sum)
 HELPER(csum_diff)
 {
 	u32 from_size = r2, to_size = r4, seed = r5;
-	u32 sum;
+	u32 sum = seed;
 
-	if ((from_size | to_size) & 3)
-		return r0_int(-EINVAL);
 	if (from_size && to_size)
 		sum = fold32((u64)sum_words(ptr_of(r3), to_size, seed) +
 			     (u32)~sum_words(ptr_of(r1), from_size, 0));
@@ -39,8 +40,6 @@ HELPER(csum_diff)
 		sum = sum_words(ptr_of(r3), to_size, seed);
 	else if (from_size)
 		sum = ~sum_words(ptr_of(r1), from_size, ~seed);
-	else
-		return seed;
 	return fold16(sum);
 }
 

@@ -14,7 +14,7 @@ enum {
 	FORMAT_USUAL = 1024, /* formats below this need no allocation */
 };
 
-enum conversion { CONV_INT, CONV_UINT, CONV_HEX, CONV_CHAR, CONV_STR, CONV_HASHED, CONV_RAW, CONV_SYMBOL, CONV_IP };
+enum conversion { CONV_INT, CONV_UINT, CONV_HEX, CONV_CHAR, CONV_STR, CONV_BARE_STR, CONV_HASHED, CONV_RAW, CONV_SYMBOL, CONV_IP };
 
 struct spec {
 	enum conversion conv;
@@ -27,7 +27,7 @@ struct spec {
 
 struct out {
 	char *buf;
-	u64 size, len; /* room; bytes that were or would have been written */
+	u64 size, len; /* room, the NUL's included; bytes that were or would have been written */
 };
 
 static void put(struct out *o, const char *text, u64 n)
@@ -89,6 +89,14 @@ static const char *read_flags(const char *f, struct spec *s)
 	return f;
 }
 
+/* Printing %p skips all letters and digits behind it, whatever they are. */
+static const char *skip_word(const char *f)
+{
+	while (isalnum((u8)*f))
+		f++;
+	return f;
+}
+
 /* What follows "%p". NULL: refused. */
 static const char *read_pointer(const char *f, struct spec *s)
 {
@@ -98,21 +106,21 @@ static const char *read_pointer(const char *f, struct spec *s)
 		return f;
 	}
 	if ((*f == 'k' || *f == 'u') && f[1] == 's') {
-		s->conv = CONV_STR;
+		s->conv = CONV_BARE_STR;
 		return ends_word(f[2]) ? f + 2 : NULL;
 	}
 	switch (*f) {
 	case 'K':
 		s->conv = CONV_HASHED;
-		return f + 1;
+		return skip_word(f);
 	case 'x':
 		s->conv = CONV_RAW;
-		return f + 1;
+		return skip_word(f);
 	case 's':
 	case 'S':
 	case 'B':
 		s->conv = CONV_SYMBOL;
-		return f + 1;
+		return skip_word(f);
 	case 'i':
 	case 'I':
 		if (f[1] != '4' && f[1] != '6')
@@ -120,7 +128,7 @@ static const char *read_pointer(const char *f, struct spec *s)
 		s->conv = CONV_IP;
 		s->ip = f[1] - '0';
 		s->ip_long = *f == 'i';
-		return f + 2;
+		return skip_word(f);
 	}
 	return NULL;
 }
@@ -197,20 +205,32 @@ static void put_integer(struct out *o, const struct spec *s, u64 x)
 		pad(o, ' ', fill);
 }
 
+/* %p hides an address behind 32 bits of a hash, as the kernel does, but neither NULL nor an error number. */
+static u64 hashed(u64 x)
+{
+	return !x || x >= (u64)-4095 ? x : x * 0x9e3779b97f4a7c15ull >> 32;
+}
+
 static void put_pointer(struct out *o, const struct spec *s, u64 x)
 {
-	struct spec as_hex = { .conv = CONV_HEX, .bytes = 8, .zero = true, .left = s->left };
-	u64 h = x * 0x9e3779b97f4a7c15ull;
+	struct spec hex = *s;
 
+	hex.conv = CONV_HEX;
 	if (s->conv == CONV_SYMBOL) { /* an address without a symbol: here there are none */
 		put(o, "0x", 2);
-		as_hex.zero = false;
-		put_integer(o, &as_hex, x);
-		return;
+		hex.width = 0;
+	} else if (!s->width) {
+		hex.width = 16;
+		hex.zero = true;
 	}
-	/* %p hides the address behind 32 bits of a hash, as the kernel does; 0 stays 0 */
-	as_hex.width = s->width ? s->width : 16;
-	put_integer(o, &as_hex, s->conv == CONV_HASHED ? h >> 32 : x);
+	put_integer(o, &hex, s->conv == CONV_HASHED ? hashed(x) : x);
+}
+
+/* Text that the kernel made while packing: the width is not used, and nothing of it counts once the room is used up. */
+static void put_bare(struct out *o, const char *text, u32 n)
+{
+	if (o->len < o->size)
+		put(o, text, n);
 }
 
 static u32 ip4_text(char *to, const u8 *ip, bool zeros)
@@ -243,7 +263,6 @@ static u32 ip6_text(char *to, const u8 *ip, bool colons)
 	return n;
 }
 
-/* The kernel packs an address as the text it will print; the width is not used. */
 static int put_ip(struct out *o, const struct spec *s, struct env *env, u64 addr, u32 *packed)
 {
 	u8 ip[16] = { 0 };
@@ -255,7 +274,7 @@ static int put_ip(struct out *o, const struct spec *s, struct env *env, u64 addr
 	if (env_read_memory(env, ip, addr, size))
 		memset(ip, 0, size);
 	n = s->ip == 4 ? ip4_text(text, ip, s->ip_long) : ip6_text(text, ip, !s->ip_long);
-	put(o, text, n);
+	put_bare(o, text, n);
 	*packed = MIN(*packed + n + 1, (u32)PACKED_MAX);
 	return 0;
 }
@@ -289,7 +308,10 @@ static int put_string(struct out *o, const struct spec *s, struct env *env, u64 
 	n = read_string(env, text, addr, PACKED_MAX - *packed);
 	n = MAX(n, 0);
 	*packed += n + 1;
-	put_padded(o, s, text, n);
+	if (s->conv == CONV_STR)
+		put_padded(o, s, text, n);
+	else
+		put_bare(o, text, n);
 	return 0;
 }
 
@@ -301,6 +323,7 @@ static int put_one(struct out *o, const struct spec *s, struct env *env, u64 arg
 	case CONV_IP:
 		return put_ip(o, s, env, arg, packed);
 	case CONV_STR:
+	case CONV_BARE_STR:
 		return put_string(o, s, env, arg, packed);
 	case CONV_CHAR:
 		if (*packed == PACKED_MAX)
@@ -371,7 +394,7 @@ static int print(struct env *env, struct out *o, const char *fmt, const u64 *arg
 
 int helper_format(struct env *env, char *out, u32 size, const char *fmt, u32 fmt_size, const u64 *args, u32 n_args)
 {
-	struct out o = { .buf = out, .size = size ? size - 1 : 0 };
+	struct out o = { .buf = out, .size = size };
 	const char *end = memchr(fmt, 0, fmt_size);
 	autofree char *long_copy = NULL;
 	char copy[FORMAT_USUAL];
@@ -394,6 +417,6 @@ int helper_format(struct env *env, char *out, u32 size, const char *fmt, u32 fmt
 		return ret;
 	ret = print(env, &o, fmt, args);
 	if (ret >= 0 && size)
-		out[MIN(o.len, o.size)] = 0;
+		out[MIN(o.len, o.size - 1)] = 0;
 	return ret;
 }

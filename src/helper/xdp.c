@@ -45,6 +45,8 @@ PROTO(xdp_adjust_head) = {
 
 static int shrink_frags(struct env_frame *f, s64 by)
 {
+	if (by > INT32_MAX) /* the kernel negates an int: -2^31 stays negative there, and nothing happens */
+		return 0;
 	if (by > f->packet_end - f->data - ETH_HEADER)
 		return -EINVAL;
 	f->packet_end -= by;
