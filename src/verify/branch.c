@@ -235,8 +235,12 @@ static int decided(struct verifier *v, const struct jump *j, bool taken, u32 *ne
 static int push_taken(struct verifier *v, struct jump *j, u32 target, struct state **other)
 {
 	*other = walk_push(v, target, v->insn_idx);
-	if (!*other)
+	if (!*other) {
+		/* too many pending jumps: the kernel's errno at a conditional jump is EFAULT */
+		if (v->why->err == -E2BIG)
+			v->why->err = -EFAULT;
 		return v->why->err ? v->why->err : -ENOMEM;
+	}
 	j->taken_dst = reg_at(*other, j->i->dst_reg);
 	j->taken_src = j->reg_src ? reg_at(*other, j->i->src_reg) : &j->imm[1];
 	j->imm[1] = j->imm[0];
