@@ -35,7 +35,7 @@ struct state *walk_push(struct verifier *v, u32 insn, u32 prev_insn)
 	if (s->parent)
 		s->parent->branches++;
 	if (v->n_pending > VERIFY_MAX_JUMPS) {
-		verify_refuse(v, -E2BIG, "complexity", -1, "The sequence of %u jumps is too complex.", v->n_pending);
+		verify_refuse(v, -EFAULT, "complexity", -1, "The sequence of %u jumps is too complex.", v->n_pending);
 		return NULL;
 	}
 	return s;
