@@ -31,7 +31,7 @@ static int parse(struct sys_call *c, struct sys_vlog *vlog, struct btf_types **o
 
 	err = sys_read_all(c, &data, c->attr.btf_load.btf, c->attr.btf_load.btf_size);
 	if (!err)
-		err = btf_parse(out, data, c->attr.btf_load.btf_size, NULL, vlog->log.level ? &vlog->log : NULL);
+		err = btf_parse(out, data ? data : "", c->attr.btf_load.btf_size, NULL, vlog->log.level ? &vlog->log : NULL);
 	log_err = sys_vlog_finish(c, vlog, &true_size);
 	if (c->size >= offsetof(union abi_attr, btf_load.log_true_size) + sizeof(true_size)) {
 		c->attr.btf_load.log_true_size = true_size;

@@ -187,5 +187,6 @@ int main(int argc, char **argv)
 	}
 	if (why_not)
 		printf("ok %d - kernel floor # SKIP %s\n", ++tap_n, why_not);
+	free(table);
 	return tap_done();
 }
