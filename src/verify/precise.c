@@ -538,7 +538,7 @@ static void begin(struct verifier *v, const struct state *s)
 
 int precise_mark(struct verifier *v, u32 regno)
 {
-	bool changed;
+	bool changed = false;
 
 	if (state_regs(v->cur)[regno].type != REG_SCALAR)
 		return verify_refuse(v, -EFAULT, "internal", regno, "precision of r%u, which is no number", regno);
@@ -549,7 +549,7 @@ int precise_mark(struct verifier *v, u32 regno)
 
 int precise_mark_slot(struct verifier *v, u32 frameno, s32 slot)
 {
-	bool changed;
+	bool changed = false;
 
 	begin(v, v->cur);
 	v->backtrack->slots[frameno] |= 1ull << slot;
