@@ -11,7 +11,7 @@
 #define MAX_CHAIN 32
 #define MAX_NESTING 32
 #define MAX_FIELDS 11		/* BTF_FIELDS_MAX */
-#define MAX_STEPS 100000000ull	/* ours */
+#define MAX_STEPS 20000000ull	/* ours: a second or two */
 
 enum field {
 	SPIN_LOCK = 1,

@@ -1,8 +1,8 @@
 /* btf_parse: the header and its two sections, then the passes over the types. As BTF_LOAD of kernel 6.18 does it: the same
  * verdict, the same errno, the same log.
  *
- * Deliberate differences: a search for special fields that takes more than a hundred million steps is -E2BIG
- * (the kernel goes on); with a base (split BTF, which BTF_LOAD doesn't take) and for the kernel's own BTF shapes
+ * Deliberate differences: a search for special fields that takes more than twenty million steps is -E2BIG
+ * (the kernel goes on, for minutes); with a base (split BTF, which BTF_LOAD doesn't take) and for the kernel's own BTF shapes
  * and tags are checked but references are not, as the kernel does for its modules. */
 #include "check.h"
 #include "base/bits.h"

@@ -369,7 +369,7 @@ void btf_print_value(struct log *out, const struct btf_types *b, u32 id, const v
 		     const struct btf_print_opts *opts)
 {
 	static const struct btf_print_opts plain;
-	struct printer p = { .out = out, .b = b, .o = opts ? opts : &plain, .data = data, .size = size };
+	struct printer p = { .out = out, .b = b, .o = opts ? opts : &plain, .data = data ? data : (const u8 *)"", .size = data ? size : 0 };
 
 	p.left = (u64)size + MORE_VALUES;
 	print_at(&p, id, 0, 0);

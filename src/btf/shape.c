@@ -365,11 +365,15 @@ static int check_type(const struct btf_check *c, const u8 *at, u32 left)
 	return err ? err : (int)(sizeof(*t) + need);
 }
 
-static bool add_type(struct btf_types *b, u32 *room, u32 off)
+static bool add_type(const struct btf_check *c, u32 *room, u32 off)
 {
+	struct btf_types *b = c->b;
+
 	/* The kernel checks further types too, but doesn't keep them: nothing can refer to one. */
-	if (b->first_id + b->n >= MAX_TYPES)
+	if (b->first_id + b->n >= MAX_TYPES) {
+		btf_say(c, "Exceeded max num of types");
 		return true;
+	}
 	if (b->n == *room) {
 		u32 more = *room + *room / 2 + 64;
 		u32 *offs = realloc(b->offs, more * sizeof(*offs));
@@ -388,7 +392,7 @@ int btf_check_shapes(struct btf_check *c)
 	struct btf_types *b = c->b;
 	u32 room = 0;
 
-	if (!b->base && !add_type(b, &room, 0)) /* void */
+	if (!b->base && !add_type(c, &room, 0)) /* void */
 		return -ENOMEM;
 	c->at = b->base ? b->first_id : 1;
 	for (u32 off = 0; off < b->hdr.type_len; c->at++) {
@@ -396,7 +400,7 @@ int btf_check_shapes(struct btf_check *c)
 
 		if (n < 0)
 			return n;
-		if (!add_type(b, &room, off))
+		if (!add_type(c, &room, off))
 			return -ENOMEM;
 		off += n;
 	}
