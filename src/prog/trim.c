@@ -68,6 +68,22 @@ static void fold_branches(struct code *c, const struct proof *proof)
 	}
 }
 
+/* The address of a function that no path calls (bpf_loop zero times): the function goes, its address becomes 0. */
+static void drop_uncalled(struct code *c, const struct proof *proof)
+{
+	for (u32 i = 0; i + 1 < c->n; i++) {
+		struct bpf_insn *insn = &c->insns[i];
+
+		if (!proof->insn[i].seen || !isa_is_ld_imm64(insn))
+			continue;
+		if (isa_is_pseudo_func(insn) && !proof->insn[i + 1 + insn->imm].seen) {
+			insn[0].src_reg = 0;
+			insn[0].imm = insn[1].imm = 0;
+		}
+		i++;
+	}
+}
+
 /* Take out the instructions that are not kept; at[i] becomes the new place of i, or of the next that stays. */
 static int squeeze(struct load *l, const u8 *keep, u32 *at)
 {
@@ -121,6 +137,7 @@ int prog_trim(struct load *l)
 	if (!at || !keep)
 		return -ENOMEM;
 	fold_branches(c, proof);
+	drop_uncalled(c, proof);
 	for (u32 i = 0; i < c->n; i++) {
 		keep[i] = proof->insn[i].seen;
 		if (isa_is_ld_imm64(&c->insns[i]) && i + 1 < c->n) {
