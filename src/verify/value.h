@@ -85,7 +85,6 @@ int value_branch(const struct value *a, const struct value *b, u8 op, bool is32)
 void value_assume(struct value *a, struct value *b, u8 op, bool is32);
 u8 value_negate_op(u8 op);	/* the op of the branch not taken; JSET <-> VALUE_JNSET */
 u8 value_swap_op(u8 op);	/* the op that says the same with the operands swapped */
-u8 value_swap_op(u8 op);	/* the op that says the same with the operands swapped */
 #define VALUE_JNSET 0x0f	/* internal op: no bit of b is set in a (as kernel's BPF_JSET | BPF_X) */
 
 #endif

@@ -121,8 +121,8 @@ static s32 odd_imm(void)
 	return rand64() & 1 ? usual[rand64() % ARRAY_SIZE(usual)] : (s32)rand_number();
 }
 
-/* One arithmetic instruction or jump with whatever in its fields. Jumps stay inside; may_goto is
- * not meant here. */
+/* One arithmetic instruction or jump with whatever in its fields. Jumps stay inside. Left out are
+ * may_goto and values of off that only change how the kernel prints what it then refuses. */
 static void emit_any(struct program *p)
 {
 	static const u8 class[] = {BPF_ALU, BPF_ALU64, BPF_JMP, BPF_JMP32};
