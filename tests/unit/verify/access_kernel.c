@@ -85,7 +85,7 @@ static void last_line(char *out, size_t room)
 
 void access_kernel(const struct access_case *c, struct access_answer *a, bool show)
 {
-	struct bpf_insn insns[256];
+	struct bpf_insn insns[400];
 	struct bpf_func_info funcs[2] = { { 0, 6 }, { c->func, 7 } };
 	union abi_attr attr = { 0 };
 	int fd;

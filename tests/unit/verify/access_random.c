@@ -1,18 +1,23 @@
 /* A generator that keeps a rough idea of what each register holds and mostly respects it, so that programs get far enough
  * to be interesting; now and then it does not. */
 #include "access_random.h"
+#include "isa/isa.h"
 #include <stdio.h>
 
 enum kind { NONE, NUM, CTX, PKT, END, META, STACK, VALUE, MAYBE, RING, N_KINDS };
 
 struct gen {
 	u64 rnd;
-	struct bpf_insn insn[240];
+	struct bpf_insn insn[400];
 	u32 n;
 	u8 is[11];		/* enum kind of each register */
 	u32 wild;		/* how often, in 400, a register is taken blindly */
 	u32 jump[64], n_jumps;	/* to be pointed at a later statement */
 	u32 statement[64], n_statements;
+	u32 call[8], n_calls;	/* calls of the second function, to be pointed at it */
+	u8 args[11];		/* what the last of them passed */
+	bool looped;
+	u8 counter;		/* register that counts the loop being written; 0: none */
 };
 
 static u32 rnd(struct gen *g, u32 n)
@@ -95,7 +100,9 @@ static u8 reg_any(struct gen *g)
 
 static u8 reg_dst(struct gen *g)
 {
-	return chance(g, 70) ? 6 + rnd(g, 4) : rnd(g, 10);
+	u8 r = chance(g, 70) ? 6 + rnd(g, 4) : rnd(g, 10);
+
+	return g->counter && r == g->counter ? 0 : r;
 }
 
 static u8 size_code(struct gen *g)
@@ -131,7 +138,11 @@ static void do_alu_imm(struct gen *g)
 	u8 op = (u8)PICK(g, BPF_ADD, BPF_ADD, BPF_ADD, BPF_SUB, BPF_AND, BPF_AND, BPF_AND, BPF_OR, BPF_XOR, BPF_LSH,
 			 BPF_RSH, BPF_ARSH, BPF_MUL, BPF_DIV, BPF_MOD);
 	u8 class = chance(g, 70) ? BPF_ALU64 : BPF_ALU, dst = reg_of(g, NUM);
-	s64 imm = op == BPF_LSH || op == BPF_RSH || op == BPF_ARSH ? (s64)rnd(g, class == BPF_ALU ? 32 : 64) : constant(g);
+	s64 imm;
+
+	if (dst == g->counter)
+		return;
+	imm = op == BPF_LSH || op == BPF_RSH || op == BPF_ARSH ? (s64)rnd(g, class == BPF_ALU ? 32 : 64) : constant(g);
 
 	put(g, class | op | BPF_K, dst, 0, 0, (op == BPF_DIV || op == BPF_MOD) && !imm ? 3 : imm);
 }
@@ -141,7 +152,10 @@ static void do_alu_reg(struct gen *g)
 	u8 op = (u8)PICK(g, BPF_ADD, BPF_ADD, BPF_SUB, BPF_AND, BPF_OR, BPF_XOR, BPF_LSH, BPF_RSH, BPF_ARSH, BPF_MUL,
 			 BPF_DIV, BPF_MOD);
 
-	put(g, (chance(g, 70) ? BPF_ALU64 : BPF_ALU) | op | BPF_X, reg_of(g, NUM), reg_of(g, NUM), 0, 0);
+	u8 dst = reg_of(g, NUM);
+
+	if (dst != g->counter)
+		put(g, (chance(g, 70) ? BPF_ALU64 : BPF_ALU) | op | BPF_X, dst, reg_of(g, NUM), 0, 0);
 }
 
 static void do_mov(struct gen *g)
@@ -241,6 +255,8 @@ static void do_atomic(struct gen *g)
 	u8 dst = reg_of(g, pointer(g)), src = reg_of(g, NUM);
 	s32 op = (s32)PICK(g, BPF_ADD, BPF_ADD | BPF_FETCH, BPF_AND, BPF_XCHG, BPF_CMPXCHG, ABI_LOAD_ACQ, ABI_STORE_REL);
 
+	if (src == g->counter)
+		return;
 	if (op == ABI_LOAD_ACQ)
 		put(g, BPF_STX | BPF_ATOMIC | size_code(g), src, dst, offset(g, (enum kind)g->is[dst]), op);
 	else
@@ -347,6 +363,49 @@ static void do_ring(struct gen *g)
 	g->is[r] = NONE;
 }
 
+static void do_statement(struct gen *g);
+
+/* for (r = 0; r < few; r++) a few statements */
+static void do_loop(struct gen *g)
+{
+	u8 r = 6 + rnd(g, 4);
+	u32 start;
+
+	if (g->counter || g->looped)
+		return;
+	g->looped = true;
+	put_imm(g, r, 0);
+	start = g->n;
+	g->counter = r;
+	for (u32 n = 1 + rnd(g, 3); n; n--)
+		do_statement(g);
+	put(g, BPF_ALU64 | BPF_ADD | BPF_K, r, 0, 0, 1);
+	put(g, BPF_JMP | (u8)PICK(g, BPF_JLT, BPF_JLT, BPF_JNE, BPF_JSLE) | BPF_K, r, 0, (s64)start - g->n - 1,
+	    1 + rnd(g, 4));
+	g->counter = 0;
+}
+
+static void do_call(struct gen *g)
+{
+	if (g->n_calls == ARRAY_SIZE(g->call))
+		return;
+	for (u8 r = 1; r <= 3; r++) {
+		u8 from = reg_any(g);
+
+		if (from > 5 || chance(g, 20))
+			put_mov(g, r, chance(g, 15) ? 10 : from);
+		else if (!g->is[r])
+			put_imm(g, r, 7);
+		if (g->insn[g->n - 1].src_reg == 10)
+			put(g, BPF_ALU64 | BPF_ADD | BPF_K, r, 0, 0, -8 * (s64)(1 + rnd(g, 3)));
+	}
+	memcpy(g->args, g->is, sizeof(g->args));
+	g->call[g->n_calls++] = g->n;
+	put(g, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
+	g->is[0] = NUM;
+	memset(g->is + 1, NONE, 5);
+}
+
 /* What is done, and what some register must hold for it. */
 static const struct {
 	void (*fn)(struct gen *);
@@ -358,6 +417,7 @@ static const struct {
 	{ do_spill }, { do_spill }, { do_spill }, { do_atomic, { NUM } }, { do_packet_check, { PKT, END } },
 	{ do_packet_check, { PKT, END } }, { do_branch, { NUM } }, { do_branch, { NUM } }, { do_branch, { NUM } },
 	{ do_lookup }, { do_lookup }, { do_memory_helper, { CTX, NUM } }, { do_adjust, { CTX } }, { do_ring },
+	{ do_loop }, { do_call },
 };
 
 static void do_statement(struct gen *g)
@@ -370,10 +430,11 @@ static void do_statement(struct gen *g)
 	statements[s].fn(g);
 }
 
-static void point_jumps(struct gen *g)
+/* The jumps made since `from`, to statements made since `first` or to the end. */
+static void point_jumps(struct gen *g, u32 from, u32 first)
 {
-	for (u32 j = 0; j < g->n_jumps; j++) {
-		u32 at = g->jump[j], to = g->n - 2, s = 0;
+	for (u32 j = from; j < g->n_jumps; j++) {
+		u32 at = g->jump[j], to = g->n - 2, s = first;
 
 		while (s < g->n_statements && g->statement[s] <= at)
 			s++;
@@ -381,6 +442,34 @@ static void point_jumps(struct gen *g)
 			to = g->statement[s + rnd(g, MIN(3u, g->n_statements - s))];
 		g->insn[at].off = (s16)(to - at - 1);
 	}
+}
+
+static void write_function(struct gen *g, u32 len)
+{
+	u32 jumps = g->n_jumps, first = g->n_statements;
+
+	for (u32 i = 0; i < len; i++) {
+		if (g->n_statements < ARRAY_SIZE(g->statement))
+			g->statement[g->n_statements++] = g->n;
+		do_statement(g);
+	}
+	put_imm(g, 0, 2);
+	put(g, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	point_jumps(g, jumps, first);
+}
+
+/* The function that the calls go to; it gets what the last of them passed, and calls nothing itself. */
+static void write_callee(struct gen *g)
+{
+	u32 start = g->n, n_calls = g->n_calls;
+
+	for (u32 i = 0; i < n_calls; i++)
+		g->insn[g->call[i]].imm = (s32)(start - g->call[i] - 1);
+	memset(g->is, NONE, sizeof(g->is));
+	memcpy(g->is + 1, g->args + 1, 3);
+	g->is[10] = STACK;
+	g->n_calls = ARRAY_SIZE(g->call);
+	write_function(g, 1 + rnd(g, 6));
 }
 
 void access_random(struct access_case *c, u64 seed)
@@ -401,13 +490,9 @@ void access_random(struct access_case *c, u64 seed)
 		g.is[7] = PKT;
 		g.is[8] = END;
 	}
-	for (u32 i = 0; i < len; i++) {
-		g.statement[g.n_statements++] = g.n;
-		do_statement(&g);
-	}
-	put_imm(&g, 0, 2);
-	put(&g, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-	point_jumps(&g);
+	write_function(&g, len);
+	if (g.n_calls)
+		write_callee(&g);
 	memset(c, 0, sizeof(*c));
 	snprintf(c->name, sizeof(c->name), "random %llu", (unsigned long long)seed);
 	c->strict = chance(&g, 10);
@@ -415,4 +500,7 @@ void access_random(struct access_case *c, u64 seed)
 	c->insns = malloc(g.n * sizeof(*c->insns));
 	assert(c->insns);
 	memcpy(c->insns, g.insn, g.n * sizeof(*c->insns));
+	for (u32 i = 0; i < c->n; i++)
+		if (isa_is_pseudo_call(&c->insns[i]))
+			c->func = i + (u32)c->insns[i].imm + 1;
 }
