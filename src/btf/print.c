@@ -1,13 +1,14 @@
 /* btf_print_value: bytes as the C initializer (or the JSON value) that would make them.
  *
- * The type is not to be trusted to be finite or small: nesting is bounded, and so is the number of values printed
- * (a million more than there are bytes), after which the rest is "...". */
+ * The type is not to be trusted to be finite or small: nesting is bounded, and so is the number of values printed for each
+ * byte that there is (unions show bytes more than once), after which the rest is "...". */
 #include "value.h"
 #include "base/bits.h"
 #include <math.h>
 #include <stdio.h>
 
-#define MORE_VALUES (1u << 20)
+#define VALUES_PER_BYTE 64
+#define VALUES_ANYWAY 16384
 
 struct printer {
 	struct log *out;
@@ -371,6 +372,6 @@ void btf_print_value(struct log *out, const struct btf_types *b, u32 id, const v
 	static const struct btf_print_opts plain;
 	struct printer p = { .out = out, .b = b, .o = opts ? opts : &plain, .data = data ? data : (const u8 *)"", .size = data ? size : 0 };
 
-	p.left = (u64)size + MORE_VALUES;
+	p.left = (u64)size * VALUES_PER_BYTE + VALUES_ANYWAY;
 	print_at(&p, id, 0, 0);
 }
