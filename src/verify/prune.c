@@ -300,7 +300,7 @@ static void in_loop(const struct verifier *v, struct look *l)
 /* The present path ends in `old`. What old needed to be precise must be precise on the way here too. */
 static int end_in(struct verifier *v, struct kept *k, bool loop, u32 insn)
 {
-	bool changed;
+	bool changed = false;
 	int err = 0;
 
 	k->hits++;

@@ -160,7 +160,20 @@ struct chain {			/* calls on the way from the entry to where the scan is */
 	struct { u32 insn, subprog; } at[STATE_MAX_FRAMES];
 	u32 n;
 	u32 depth;
+	/* per function and number of calls above it: the most bytes above it with which it was found to fit, + 1. What fits under
+	 * more fits under less: without this the scan would be exponential in calls. */
+	u16 fits[VERIFY_MAX_SUBPROGS][STATE_MAX_FRAMES];
 };
+
+static bool fits_already(struct chain *c, u32 n, u32 above)
+{
+	for (u32 i = above; i < STATE_MAX_FRAMES; i++)
+		if (c->fits[n][i] > c->depth)
+			return true;
+	if (above < STATE_MAX_FRAMES)
+		c->fits[n][above] = c->depth + 1;
+	return false;
+}
 
 static int enter(struct verifier *v, struct chain *c, u32 n)
 {
@@ -178,43 +191,67 @@ static int enter(struct verifier *v, struct chain *c, u32 n)
 	return 0;
 }
 
-/* Every chain of calls from `entry`, functions named by ld_imm64 counted as called there. Call paths that verification never
- * took count as well, as in the kernel; recursion ends at the limit of frames. */
-static int check_chains(struct verifier *v, u32 entry)
+/* The function whose frame comes on top at instruction i, called or named (a callback); -1: none. */
+static s32 callee_at(const struct verifier *v, u32 i)
 {
-	struct chain c = { 0 };
+	const struct bpf_insn *in = &v->insns[i];
+	s32 n;
+
+	if (!isa_is_pseudo_call(in) && !isa_is_pseudo_func(in))
+		return -1;
+	n = subprog_at(v, i + in->imm + 1);
+	return n >= 0 && v->subprog[n].is_async_cb && !isa_is_pseudo_call(in) ? -1 : n;
+}
+
+/* From instruction i of function n into the callee. */
+static int descend(struct verifier *v, struct chain *c, u32 n, u32 i, u32 callee)
+{
+	v->insn_idx = i;
+	if (c->n + 1 >= STATE_MAX_FRAMES)
+		return verify_refuse(v, -E2BIG, "call-depth", -1, "the call stack of %u frames is too deep !", c->n + 1);
+	c->at[c->n].insn = i;
+	c->at[c->n].subprog = n;
+	c->n++;
+	return enter(v, c, callee);
+}
+
+/* Every chain of calls from `entry`. Calls that verification never took count as well, as in the kernel; recursion ends at the
+ * limit of frames. */
+static int scan_chains(struct verifier *v, struct chain *c, u32 entry)
+{
 	u32 n = entry, i = v->subprog[entry].start;
-	int err = enter(v, &c, n);
+	int err = enter(v, c, n);
 
 	while (!err) {
-		const struct bpf_insn *in = &v->insns[i];
-		s32 callee = -1;
+		s32 callee;
 
 		if (i >= v->subprog[n].end) {
-			if (!c.n)
+			if (!c->n)
 				return 0;
-			c.depth -= frame_size(v->subprog[n].stack_depth);
-			c.n--;
-			n = c.at[c.n].subprog;
-			i = c.at[c.n].insn + 1;
+			c->depth -= frame_size(v->subprog[n].stack_depth);
+			c->n--;
+			n = c->at[c->n].subprog;
+			i = c->at[c->n].insn + 1;
 			continue;
 		}
-		if (isa_is_pseudo_call(in) || isa_is_pseudo_func(in))
-			callee = subprog_at(v, i + in->imm + 1);
-		if (callee < 0 || (v->subprog[callee].is_async_cb && !isa_is_pseudo_call(in))) {
+		callee = callee_at(v, i);
+		if (callee < 0 || fits_already(c, callee, c->n + 1)) {
 			i++;
 			continue;
 		}
-		v->insn_idx = i;
-		if (c.n + 1 >= STATE_MAX_FRAMES)
-			return verify_refuse(v, -E2BIG, "call-depth", -1, "the call stack of %u frames is too deep !", c.n + 1);
-		c.at[c.n].insn = i;
-		c.at[c.n].subprog = n;
-		c.n++;
+		err = descend(v, c, n, i, callee);
 		n = callee;
 		i = v->subprog[n].start;
-		err = enter(v, &c, n);
 	}
+	return err;
+}
+
+static int check_chains(struct verifier *v, u32 entry)
+{
+	struct chain *c = calloc(1, sizeof(*c));
+	int err = c ? scan_chains(v, c, entry) : -ENOMEM;
+
+	free(c);
 	return err;
 }
 
