@@ -1,7 +1,8 @@
 /* A type as C writes it: declarators inside out, bodies of structs, unions and enums.
  *
- * BTF describes "array of pointers to functions" from the outside in. The parts are collected on the way to the base type; what
- * stands left of the name is then written from the base outwards, what stands right of it from the name outwards. */
+ * BTF describes "array of pointers to functions" from the outside in. The parts are collected on
+ * the way to the base type; what stands left of the name is then written from the base outwards,
+ * what stands right of it from the name outwards. */
 #include "decl.h"
 #include <stdio.h>
 
@@ -38,7 +39,8 @@ void btf_write_name(struct btf_writer *w, const char *name, u32 version)
 
 	for (; name && name[n] && n < sizeof(text) - 1; n++) {
 		char c = name[n];
-		bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (n && c >= '0' && c <= '9');
+		bool ok =
+		    (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (n && c >= '0' && c <= '9');
 
 		text[n] = ok ? c : '_';
 	}
@@ -51,7 +53,8 @@ const char *btf_tag_word(const struct btf_type *t)
 {
 	if (btf_is_any_enum(t))
 		return "enum";
-	return btf_is(t, BTF_KIND_UNION) || (btf_is(t, BTF_KIND_FWD) && btf_kflag(t)) ? "union" : "struct";
+	return btf_is(t, BTF_KIND_UNION) || (btf_is(t, BTF_KIND_FWD) && btf_kflag(t)) ? "union"
+										      : "struct";
 }
 
 static bool is_named(const struct btf_writer *w, const struct btf_type *t)
@@ -63,7 +66,7 @@ static bool is_named(const struct btf_writer *w, const struct btf_type *t)
 
 static void write_quals(struct btf_writer *w, u32 quals, const char *before, const char *after)
 {
-	static const char *const words[] = { "const", "volatile", "restrict" };
+	static const char *const words[] = {"const", "volatile", "restrict"};
 
 	for (u32 i = 0; i < 3; i++)
 		if (quals & 1 << i)
@@ -78,7 +81,8 @@ static void write_indent(struct btf_writer *w)
 		btf_write(w, "\t");
 }
 
-/* An unnamed member with a tag is an extension that compilers take only when told to; without its tag it means the same. */
+/* An unnamed member with a tag is an extension that compilers take only when told to; without its
+ * tag it means the same. */
 static void write_member(struct btf_writer *w, const struct btf_member *m)
 {
 	const struct btf_type *to = btf_type(w->b, m->type);
@@ -96,7 +100,7 @@ static void write_member(struct btf_writer *w, const struct btf_member *m)
 static void write_members(struct btf_writer *w, u32 id, const struct btf_type *t)
 {
 	bool is_struct = btf_is(t, BTF_KIND_STRUCT);
-	struct btf_layout l = { .packed = btf_is_packed(w, id) };
+	struct btf_layout l = {.packed = btf_is_packed(w, id)};
 
 	for (u32 i = 0; i < btf_vlen_of(t) && w->left; i++) {
 		const struct btf_member *m = btf_members(t) + i;
@@ -112,7 +116,9 @@ static void write_members(struct btf_writer *w, u32 id, const struct btf_type *t
 		if (width)
 			btf_write(w, " : %u", width);
 		btf_write(w, ";\n");
-		l.pos = MAX(is_struct ? 0 : l.pos, bit + (width ? width : size > 0 && size < UINT32_MAX / 8 ? (u32)size * 8 : 0));
+		if (!width && size > 0 && size < UINT32_MAX / 8)
+			width = size * 8;
+		l.pos = MAX(is_struct ? 0 : l.pos, bit + width);
 	}
 	btf_write_tail(w, &l, id);
 }
@@ -131,6 +137,11 @@ static const char *enum_mode(const struct btf_type *t)
 	return "";
 }
 
+static const char *unsigned_suffix(u64 value)
+{
+	return value > UINT32_MAX ? "ULL" : value > INT32_MAX ? "U" : "";
+}
+
 static void write_enumerators(struct btf_writer *w, u32 id, const struct btf_type *t)
 {
 	if (!btf_vlen_of(t)) { /* C has no empty enum */
@@ -142,14 +153,16 @@ static void write_enumerators(struct btf_writer *w, u32 id, const struct btf_typ
 
 		w->left--;
 		write_indent(w);
-		btf_write_name(w, btf_str(w->b, btf_enum_name(t, i)), btf_names_enum_version(w->names, id, i));
+		btf_write_name(w, btf_str(w->b, btf_enum_name(t, i)),
+			       btf_names_enum_version(w->names, id, i));
 		if (!btf_kflag(t))
-			btf_write(w, value > UINT32_MAX ? " = %lluULL,\n" : value > INT32_MAX ? " = %lluU,\n" : " = %llu,\n",
-				  (unsigned long long)value);
+			btf_write(w, " = %llu%s,\n", (unsigned long long)value,
+				  unsigned_suffix(value));
 		else if ((s64)value == INT64_MIN)
 			btf_write(w, " = -9223372036854775807LL - 1,\n");
 		else
-			btf_write(w, (s64)value != (s32)value ? " = %lldLL,\n" : " = %lld,\n", (long long)value);
+			btf_write(w, (s64)value != (s32)value ? " = %lldLL,\n" : " = %lld,\n",
+				  (long long)value);
 	}
 }
 
@@ -239,14 +252,14 @@ static void collect(struct btf_writer *w, u32 id, struct declarator *d)
 		t = btf_type(w->b, id);
 		d->base = id;
 		if (btf_is(t, BTF_KIND_PTR)) {
-			d->parts[d->n++] = (struct part){ t, d->quals };
+			d->parts[d->n++] = (struct part){t, d->quals};
 			d->quals = 0;
 			id = t->type;
 		} else if (btf_is(t, BTF_KIND_ARRAY)) {
-			d->parts[d->n++] = (struct part){ t };
+			d->parts[d->n++] = (struct part){t};
 			id = btf_array_of(t)->type;
 		} else if (btf_is(t, BTF_KIND_FUNC_PROTO)) {
-			d->parts[d->n++] = (struct part){ t };
+			d->parts[d->n++] = (struct part){t};
 			d->quals = 0;
 			id = t->type;
 		} else if (t && (qualifier(t) || btf_is(t, BTF_KIND_TYPE_TAG))) {
@@ -259,7 +272,8 @@ static void collect(struct btf_writer *w, u32 id, struct declarator *d)
 	d->base = 0; /* too long for anybody */
 }
 
-/* The name of a parameter; none where an earlier one has it (libbpf names all of an extern function's alike). */
+/* The name of a parameter; none where an earlier one has it (libbpf names all of an extern
+ * function's alike). */
 static const char *param_name(const struct btf_writer *w, const struct btf_param *p, u32 i)
 {
 	const char *name = btf_str(w->b, p[i].name_off);
@@ -290,7 +304,8 @@ static void write_params(struct btf_writer *w, const struct btf_type *proto)
 
 static bool needs_parens(const struct declarator *d, u32 i)
 {
-	return btf_is(d->parts[i].type, BTF_KIND_PTR) && i + 1 < d->n && !btf_is(d->parts[i + 1].type, BTF_KIND_PTR);
+	return btf_is(d->parts[i].type, BTF_KIND_PTR) && i + 1 < d->n &&
+	       !btf_is(d->parts[i + 1].type, BTF_KIND_PTR);
 }
 
 static void write_left(struct btf_writer *w, const struct declarator *d)
@@ -343,7 +358,7 @@ void btf_write_decl(struct btf_writer *w, u32 id, const char *name)
 
 void btf_print_decl(struct log *out, const struct btf_types *b, u32 id, const char *name)
 {
-	struct btf_writer w = { .out = out, .b = b, .left = 1 << 20 };
+	struct btf_writer w = {.out = out, .b = b, .left = 1 << 20};
 	const struct btf_type *t = btf_type(b, id);
 
 	if (btf_is(t, BTF_KIND_VAR) || btf_is(t, BTF_KIND_FUNC)) {

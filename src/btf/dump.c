@@ -1,5 +1,6 @@
-/* btf_print_all: every type as a C definition, in an order in which a compiler takes them: what a struct holds by value comes
- * before it, what it only points at is at least declared. Then variables by section, and functions. */
+/* btf_print_all: every type as a C definition, in an order in which a compiler takes them: what a
+ * struct holds by value comes before it, what it only points at is at least declared. Then
+ * variables by section, and functions. */
 #include "decl.h"
 #include <stdio.h>
 
@@ -175,7 +176,8 @@ static void mark_used(struct dump *d)
 	for (u32 id = 1; id < btf_n_types(d->w.b); id++) {
 		const struct btf_type *t = btf_type(d->w.b, id);
 
-		if (!(btf_traits(t) & KIND_SIZED) && !btf_is(t, BTF_KIND_FWD) && !btf_is(t, BTF_KIND_ARRAY))
+		if (!(btf_traits(t) & KIND_SIZED) && !btf_is(t, BTF_KIND_FWD) &&
+		    !btf_is(t, BTF_KIND_ARRAY))
 			mark(d, t->type);
 		if (btf_is(t, BTF_KIND_ARRAY))
 			mark(d, btf_array_of(t)->type);
@@ -210,7 +212,8 @@ static void dump_object(struct dump *d, u32 id, const struct btf_type *t)
 		return;
 	d->state[id] |= DEFINED;
 	need(d, t->type, btf_is(t, BTF_KIND_VAR));
-	snprintf(name, sizeof(name), version ? "%.512s___%u" : "%.512s", btf_name(d->w.b, id), version + 1);
+	snprintf(name, sizeof(name), version ? "%.512s___%u" : "%.512s", btf_name(d->w.b, id),
+		 version + 1);
 	btf_write_decl(&d->w, t->type, name);
 	btf_write(&d->w, ";\n");
 }
@@ -248,11 +251,12 @@ static void dump_objects(struct dump *d)
 
 void btf_print_all(struct log *out, const struct btf_types *b)
 {
-	struct dump d = { .w = { .out = out, .b = b, .names = btf_names_new(b) } };
+	struct dump d = {.w = {.out = out, .b = b, .names = btf_names_new(b)}};
 
 	d.w.enums = calloc(btf_n_types(b), 1);
 	d.state = calloc(btf_n_types(b), 1);
-	/* real BTF needs a small multiple of its own size; only anonymous types within each other need more */
+	/* real BTF needs a small multiple of its own size; only anonymous types within each other
+	 * need more */
 	d.w.left = 4ull * b->size + (1 << 20);
 	if (d.w.names && d.w.enums && d.state) {
 		mark_used(&d);

@@ -1,17 +1,19 @@
-/* The last passes: type tags stand outside other modifiers, and structs that hold special fields (locks, list and tree
- * roots and nodes, reference counts, kernel pointers) hold them in a way that the kernel can work with.
+/* The last passes: type tags stand outside other modifiers, and structs that hold special fields
+ * (locks, list and tree roots and nodes, reference counts, kernel pointers) hold them in a way that
+ * the kernel can work with.
  *
- * The second pass looks only at structs with a member that is, or points as, such a field; inside those it looks into nested
- * structs and arrays too. What it refuses it refuses without a word in the log, as the kernel. */
+ * The second pass looks only at structs with a member that is, or points as, such a field; inside
+ * those it looks into nested structs and arrays too. What it refuses it refuses without a word in
+ * the log, as the kernel. */
 #include "check.h"
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-#define MAX_CHAIN 32
+#define MAX_CHAIN   32
 #define MAX_NESTING 32
-#define MAX_FIELDS 11		/* BTF_FIELDS_MAX */
-#define MAX_STEPS 20000000ull	/* ours: a second or two */
+#define MAX_FIELDS  11		/* BTF_FIELDS_MAX */
+#define MAX_STEPS   20000000ull /* ours: a second or two */
 
 enum field {
 	SPIN_LOCK = 1,
@@ -29,26 +31,28 @@ enum field {
 	ANY_NODE = LIST_NODE | RB_NODE,
 };
 
-/* Structs that are fields by their name: size and alignment they must have, at most one in a struct. */
+/* Structs that are fields by their name: size and alignment they must have, at most one in a
+ * struct. */
 static const struct named {
 	const char *name;
 	enum field field;
 	u8 size, align;
 	bool once, marks; /* marks: a struct with such a member is looked at */
 } named[] = {
-	{ "bpf_spin_lock", SPIN_LOCK, 4, 4, true, true },
-	{ "bpf_res_spin_lock", RES_SPIN_LOCK, 4, 4, true, false },
-	{ "bpf_list_head", LIST_HEAD, 16, 8, false, true },
-	{ "bpf_list_node", LIST_NODE, 24, 8, false, true },
-	{ "bpf_rb_root", RB_ROOT, 16, 8, false, true },
-	{ "bpf_rb_node", RB_NODE, 32, 8, false, true },
-	{ "bpf_refcount", REFCOUNT, 4, 4, false, true },
+    {"bpf_spin_lock", SPIN_LOCK, 4, 4, true, true},
+    {"bpf_res_spin_lock", RES_SPIN_LOCK, 4, 4, true, false},
+    {"bpf_list_head", LIST_HEAD, 16, 8, false, true},
+    {"bpf_list_node", LIST_NODE, 24, 8, false, true},
+    {"bpf_rb_root", RB_ROOT, 16, 8, false, true},
+    {"bpf_rb_node", RB_NODE, 32, 8, false, true},
+    {"bpf_refcount", REFCOUNT, 4, 4, false, true},
 };
 
-/* Kernel types that have a destructor, so that a map may own one: asked of a 6.18 kernel for each of its structs. (sk_buff has
- * one only with CONFIG_NET_SCH_BPF.) */
-static const char *const owned[] = { "task_struct", "cgroup", "bpf_cpumask", "bpf_crypto_ctx", "prog_test_ref_kfunc",
-				     "prog_test_member" };
+/* Kernel types that have a destructor, so that a map may own one: asked of a 6.18 kernel for each
+ * of its structs. (sk_buff has one only with CONFIG_NET_SCH_BPF.) */
+static const char *const owned[] = {"task_struct",	   "cgroup",
+				    "bpf_cpumask",	   "bpf_crypto_ctx",
+				    "prog_test_ref_kfunc", "prog_test_member"};
 
 struct field_at {
 	enum field field;
@@ -108,13 +112,17 @@ int btf_check_tags(struct btf_check *c)
 
 /* Finding fields */
 
-/* A pointer to struct whose first tag says kptr: 1 and *field; 0: another type; -EINVAL: a tag that is not known here. */
+/* A pointer to struct whose first tag says kptr: 1 and *field; 0: another type; -EINVAL: a tag that
+ * is not known here. */
 static int find_kptr(const struct btf_types *b, const struct btf_type *t, struct field_at *f)
 {
 	static const struct {
 		const char *tag;
 		u32 field; /* 0: known elsewhere, ignored here */
-	} tags[] = { { "kptr_untrusted", KPTR_UNREF }, { "kptr", KPTR_REF }, { "percpu_kptr", KPTR_PERCPU }, { "uptr", 0 } };
+	} tags[] = {{"kptr_untrusted", KPTR_UNREF},
+		    {"kptr", KPTR_REF},
+		    {"percpu_kptr", KPTR_PERCPU},
+		    {"uptr", 0}};
 	const struct btf_type *to;
 	const char *tag;
 
@@ -143,7 +151,8 @@ static int find_kptr(const struct btf_types *b, const struct btf_type *t, struct
 	return -EINVAL;
 }
 
-/* The text after "contains:" of the one such tag on member `component` of struct `owner`; NULL: none, or two. */
+/* The text after "contains:" of the one such tag on member `component` of struct `owner`; NULL:
+ * none, or two. */
 static const char *find_contains(struct search *s, u32 owner, u32 component)
 {
 	static const char key[] = "contains:";
@@ -154,7 +163,8 @@ static const char *find_contains(struct search *s, u32 owner, u32 component)
 		const struct btf_type *t = btf_type(s->b, i);
 		const char *text;
 
-		if (!btf_is(t, BTF_KIND_DECL_TAG) || t->type != owner || btf_tag_component(t) != (s32)component)
+		if (!btf_is(t, BTF_KIND_DECL_TAG) || t->type != owner ||
+		    btf_tag_component(t) != (s32)component)
 			continue;
 		text = btf_str(s->b, t->name_off);
 		if (strncmp(text, key, sizeof(key) - 1))
@@ -169,7 +179,8 @@ static const char *find_contains(struct search *s, u32 owner, u32 component)
 /* A list or tree root says in a tag "contains:STRUCT:MEMBER" what hangs on it. */
 static int find_root(struct search *s, u32 owner, u32 component, struct field_at *f)
 {
-	const char *text = find_contains(s, owner, component), *colon = text ? strchr(text, ':') : NULL;
+	const char *text = find_contains(s, owner, component),
+		   *colon = text ? strchr(text, ':') : NULL;
 	autofree char *name = NULL;
 	s32 id;
 
@@ -188,7 +199,8 @@ static int find_root(struct search *s, u32 owner, u32 component, struct field_at
 	return 1;
 }
 
-/* The fields found last, from index `first` on, are those of one element; add those of the other n - 1. */
+/* The fields found last, from index `first` on, are those of one element; add those of the other n
+ * - 1. */
 static int repeat(struct search *s, u32 first, u64 n, u32 elem)
 {
 	u32 each = s->n - first;
@@ -233,12 +245,13 @@ static int find_nested(struct search *s, u32 id, u32 off, u64 n, u32 level)
 	return n == 1 ? 0 : repeat(s, first, n, btf_type(s->b, id)->size);
 }
 
-/* Member `component` of struct `owner`: is it a field, an array of fields, or a struct that may hold some? */
+/* Member `component` of struct `owner`: is it a field, an array of fields, or a struct that may
+ * hold some? */
 static int find_at(struct search *s, u32 owner, u32 component, u32 off, u32 *seen, u32 level)
 {
 	u32 id = btf_members(btf_type(s->b, owner))[component].type, first = s->n;
 	const struct btf_type *t = btf_type(s->b, id);
-	struct field_at f = { .off = off };
+	struct field_at f = {.off = off};
 	const struct named *by_name;
 	u64 n = 1;
 	int r = 1;
@@ -303,7 +316,8 @@ static int find_in_struct(struct search *s, u32 id, u32 level)
 
 /* Checking what was found */
 
-/* A kernel type that a map would own needs a destructor; a type that only the program has needs none. */
+/* A kernel type that a map would own needs a destructor; a type that only the program has needs
+ * none. */
 static int check_kptr(const struct btf_types *b, const struct field_at *f)
 {
 	const struct btf_types *kernel = btf_kernel();
@@ -400,8 +414,8 @@ static const struct holder *holder_of(const holder_list *list, u32 id)
 	return NULL;
 }
 
-/* What hangs on a root must be a holder; and if the root's own struct can hang somewhere, nothing may hang on that in turn,
- * so that nothing comes to own itself. */
+/* What hangs on a root must be a holder; and if the root's own struct can hang somewhere, nothing
+ * may hang on that in turn, so that nothing comes to own itself. */
 static int check_owners(const holder_list *list)
 {
 	for (u32 i = 0; i < list->n; i++) {
@@ -452,9 +466,9 @@ static bool is_marked(const struct btf_type *t, const u64 *marks)
 
 int btf_check_fields(const struct btf_types *b)
 {
-	struct search s = { .b = b };
+	struct search s = {.b = b};
 	autofree u64 *marks = calloc(btf_n_types(b) / 64 + 1, sizeof(*marks));
-	holder_list list = { 0 };
+	holder_list list = {0};
 	int err = 0;
 
 	if (!marks)
@@ -464,7 +478,7 @@ int btf_check_fields(const struct btf_types *b)
 	for (u32 i = 1; !err && i < btf_n_types(b); i++) {
 		if (!is_marked(btf_type(b, i), marks))
 			continue;
-		if (VEC_PUSH(&list, (struct holder){ .id = i }))
+		if (VEC_PUSH(&list, (struct holder){.id = i}))
 			err = check_holder(&s, &list.v[list.n - 1]);
 		else
 			err = -ENOMEM;

@@ -1,7 +1,8 @@
 /* btf_parse_value: text into the bytes of a value of a type, the reverse of btf_print_value.
  *
- * C's initializers: {1, 2, .port = 443, .addr[0] = 9}, designators through anonymous members and nested ones, what isn't named
- * is zero. Besides, the way JSON says it: {"port": 443} and [1, 2]. */
+ * C's initializers: {1, 2, .port = 443, .addr[0] = 9}, designators through anonymous members and
+ * nested ones, what isn't named is zero. Besides, the way JSON says it: {"port": 443} and [1, 2].
+ */
 #include "input.h"
 
 #define MAX_SEARCH 10000000u /* anonymous members within each other may be many */
@@ -36,7 +37,8 @@ bool btf_read_take(struct btf_reader *r, char c)
 
 static bool in_word(char c, bool first)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (u8)c >= 0xc0 || (!first && c >= '0' && c <= '9');
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (u8)c >= 0xc0 ||
+	       (!first && c >= '0' && c <= '9');
 }
 
 bool btf_read_word(struct btf_reader *r, char *name, size_t size)
@@ -59,17 +61,19 @@ struct place {
 	u64 bit;
 };
 
-/* The member of a struct, union or section, also one of an anonymous member of it. index: the outer one's. */
-static bool find_member(struct btf_reader *r, const struct btf_type *t, const char *name, u32 depth, struct place *at,
-			u32 *index)
+/* The member of a struct, union or section, also one of an anonymous member of it. index: the outer
+ * one's. */
+static bool find_member(struct btf_reader *r, const struct btf_type *t, const char *name, u32 depth,
+			struct place *at, u32 *index)
 {
-	for (u32 i = 0; i < btf_vlen_of(t) && btf_is_composite(t) && r->searched < MAX_SEARCH; i++, r->searched++) {
+	for (u32 i = 0; i < btf_vlen_of(t) && btf_is_composite(t) && r->searched < MAX_SEARCH;
+	     i++, r->searched++) {
 		const struct btf_member *m = btf_members(t) + i;
 		const struct btf_type *to = btf_skip(r->b, m->type, NULL);
 		const char *its = btf_str(r->b, m->name_off);
 		u32 inner;
 
-		*at = (struct place){ m->type, btf_member_width(t, m), btf_member_bit(t, m) };
+		*at = (struct place){m->type, btf_member_width(t, m), btf_member_bit(t, m)};
 		*index = i;
 		if (its && *its && !strcmp(its, name))
 			return true;
@@ -84,7 +88,7 @@ static bool find_member(struct btf_reader *r, const struct btf_type *t, const ch
 		const struct btf_var_secinfo *v = btf_secinfos(t) + i;
 		const char *its = btf_name(r->b, v->type);
 
-		*at = (struct place){ v->type, 0, (u64)v->offset * 8 };
+		*at = (struct place){v->type, 0, (u64)v->offset * 8};
 		*index = i;
 		if (its && !strcmp(its, name))
 			return true;
@@ -99,9 +103,10 @@ static bool nth_member(const struct btf_type *t, u32 i, struct place *at)
 	if (i >= btf_vlen_of(t) || (btf_is(t, BTF_KIND_UNION) && i))
 		return false;
 	if (btf_is(t, BTF_KIND_DATASEC))
-		*at = (struct place){ btf_secinfos(t)[i].type, 0, (u64)btf_secinfos(t)[i].offset * 8 };
+		*at =
+		    (struct place){btf_secinfos(t)[i].type, 0, (u64)btf_secinfos(t)[i].offset * 8};
 	else
-		*at = (struct place){ m->type, btf_member_width(t, m), btf_member_bit(t, m) };
+		*at = (struct place){m->type, btf_member_width(t, m), btf_member_bit(t, m)};
 	return true;
 }
 
@@ -116,8 +121,9 @@ static int no_such_member(struct btf_reader *r, u32 id, const char *name)
 	type.keep_head = true;
 	btf_print_decl(&type, r->b, id, "");
 	text = log_text(&type, NULL);
-	err = btf_read_fail(r, "%.80s has no member %.60s%s", text ? text : "this type", name,
-			    btf_is_composite(t) || btf_is(t, BTF_KIND_DATASEC) ? "" : ", it has no members at all");
+	err = btf_read_fail(
+	    r, "%.80s has no member %.60s%s", text ? text : "this type", name,
+	    btf_is_composite(t) || btf_is(t, BTF_KIND_DATASEC) ? "" : ", it has no members at all");
 	free(text);
 	log_done(&type);
 	return err;
@@ -148,11 +154,12 @@ static int read_path(struct btf_reader *r, u32 id, const char *name, struct plac
 			unsigned long n = strtoul(r->at, &end, 0);
 
 			if (end == r->at || elem < 0 || n >= btf_array_of(t)->nelems)
-				return btf_read_fail(r, "the array has %u elements, counted from 0", btf_array_of(t)->nelems);
+				return btf_read_fail(r, "the array has %u elements, counted from 0",
+						     btf_array_of(t)->nelems);
 			r->at = end;
 			if (!btf_read_take(r, ']'))
 				return btf_read_fail(r, "] should be here");
-			to = (struct place){ btf_array_of(t)->type, 0, (u64)elem * 8 * n };
+			to = (struct place){btf_array_of(t)->type, 0, (u64)elem * 8 * n};
 		} else {
 			return 0;
 		}
@@ -162,7 +169,8 @@ static int read_path(struct btf_reader *r, u32 id, const char *name, struct plac
 	return btf_read_fail(r, "this designator goes too deep");
 }
 
-/* What says which member is meant: ".name =", "name:" or "\"name\":". 1: that was it, 0: nothing taken. */
+/* What says which member is meant: ".name =", "name:" or "\"name\":". 1: that was it, 0: nothing
+ * taken. */
 static int read_key(struct btf_reader *r, u32 id, struct place *at, u32 *index)
 {
 	const char *back = r->at;
@@ -193,9 +201,10 @@ static int read_members(struct btf_reader *r, u32 id, const struct btf_type *t, 
 	u32 next = 0, index = 0;
 
 	if (!btf_read_take(r, '{'))
-		return btf_read_fail(r, "{ should be here, where the %s begins", btf_is(t, BTF_KIND_UNION) ? "union" : "struct");
+		return btf_read_fail(r, "{ should be here, where the %s begins",
+				     btf_is(t, BTF_KIND_UNION) ? "union" : "struct");
 	while (!btf_read_take(r, '}')) {
-		struct place at = { 0 };
+		struct place at = {0};
 		int keyed = read_key(r, id, &at, &index), err;
 
 		if (keyed < 0)
@@ -269,8 +278,9 @@ static int read_array(struct btf_reader *r, const struct btf_type *t, u64 bit)
 	return btf_read_text(r, r->data + bit / 8, text, NULL);
 }
 
-/* True for types that are nothing but so many bytes: an array of whole integers, or something whose first member is all of
- * it (in_addr, in6_addr). Elsewhere an address would also fill what no member names. */
+/* True for types that are nothing but so many bytes: an array of whole integers, or something whose
+ * first member is all of it (in_addr, in6_addr). Elsewhere an address would also fill what no
+ * member names. */
 static bool is_plain_bytes(const struct btf_types *b, const struct btf_type *t, s64 size)
 {
 	for (u32 i = 0; btf_is_composite(t) && btf_vlen_of(t) && i < 8; i++) {
@@ -282,7 +292,8 @@ static bool is_plain_bytes(const struct btf_types *b, const struct btf_type *t, 
 	}
 	if (btf_is(t, BTF_KIND_ARRAY))
 		t = btf_skip(b, btf_array_of(t)->type, NULL);
-	return btf_is(t, BTF_KIND_INT) && btf_int_is_regular(t) && BTF_INT_BITS(btf_int_word(t)) == t->size * 8;
+	return btf_is(t, BTF_KIND_INT) && btf_int_is_regular(t) &&
+	       BTF_INT_BITS(btf_int_word(t)) == t->size * 8;
 }
 
 static int read_value(struct btf_reader *r, u32 id, u64 bit, u32 width)
@@ -296,7 +307,8 @@ static int read_value(struct btf_reader *r, u32 id, u64 bit, u32 width)
 	if (btf_is(s.type, BTF_KIND_VAR))
 		return read_at(r, s.type->type, bit, 0);
 	size = btf_size(r->b, s.id);
-	if (size > 0 && size <= 16 && is_plain_bytes(r->b, s.type, size) && btf_read_address(r, bit, size))
+	if (size > 0 && size <= 16 && is_plain_bytes(r->b, s.type, size) &&
+	    btf_read_address(r, bit, size))
 		return 0;
 	if (btf_is(s.type, BTF_KIND_ARRAY))
 		return read_array(r, s.type, bit);
@@ -317,14 +329,17 @@ static int read_at(struct btf_reader *r, u32 id, u64 bit, u32 width)
 	return err;
 }
 
-int btf_parse_value(const struct btf_types *b, u32 id, const char *text, void *data, u32 size, struct log *err)
+int btf_parse_value(const struct btf_types *b, u32 id, const char *text, void *data, u32 size,
+		    struct log *err)
 {
-	struct btf_reader r = { .b = b, .start = text, .at = text, .data = data, .size = size, .err = err };
+	struct btf_reader r = {
+	    .b = b, .start = text, .at = text, .data = data, .size = size, .err = err};
 	s64 want = btf_size(b, id);
 	int bad;
 
 	if (want < 0 || want > size)
-		return btf_read_fail(&r, "there are %u bytes for this value, which needs %lld", size, (long long)want);
+		return btf_read_fail(&r, "there are %u bytes for this value, which needs %lld",
+				     size, (long long)want);
 	memset(data, 0, size);
 	bad = read_at(&r, id, 0, 0);
 	if (bad)

@@ -1,15 +1,18 @@
-/* Where a C compiler (x86-64 and BPF: the same rules) puts members, so that a struct written as C gets the layout that its BTF
- * says: alignment, whether it must be packed, and the padding that nobody named. */
+/* Where a C compiler (x86-64 and BPF: the same rules) puts members, so that a struct written as C
+ * gets the layout that its BTF says: alignment, whether it must be packed, and the padding that
+ * nobody named. */
 #include "decl.h"
 
-#define MAX_DEPTH 200
+#define MAX_DEPTH  200
 #define ALIGN_BITS 0x1f
-#define PACKED 0x80
-#define NAMED_PADDING 512 /* bits: longer gaps become one array instead of many unnamed bit-fields */
+#define PACKED	   0x80
+#define NAMED_PADDING                                                                              \
+	512 /* bits: longer gaps become one array instead of many unnamed bit-fields */
 
 static u32 align_of(struct btf_writer *w, u32 id);
 
-void btf_member_place(const struct btf_types *b, const struct btf_type *t, const struct btf_member *m, u32 *bit, u32 *width)
+void btf_member_place(const struct btf_types *b, const struct btf_type *t,
+		      const struct btf_member *m, u32 *bit, u32 *width)
 {
 	const struct btf_type *to = btf_skip(b, m->type, NULL);
 
@@ -32,7 +35,8 @@ static u32 unit_of(const struct btf_types *b, u32 id)
 	return size > 0 && size <= 16 ? size * 8 : 8;
 }
 
-/* Packed are structs with members where C could not put them otherwise, or whose size isn't a multiple of their alignment. */
+/* Packed are structs with members where C could not put them otherwise, or whose size isn't a
+ * multiple of their alignment. */
 static u8 find_layout(struct btf_writer *w, const struct btf_type *t)
 {
 	bool packed = false;
@@ -93,13 +97,14 @@ static void indent(struct btf_writer *w)
 		btf_write(w, "\t");
 }
 
-/* Unnamed bit-fields from pos up to bit. Each lies in one unit of its type, and none changes the struct's alignment. */
+/* Unnamed bit-fields from pos up to bit. Each lies in one unit of its type, and none changes the
+ * struct's alignment. */
 static void fill(struct btf_writer *w, struct btf_layout *l, u32 bit)
 {
 	static const struct {
 		u32 bits;
 		const char *type;
-	} units[] = { { 64, "long long" }, { 32, "int" }, { 16, "short" }, { 8, "char" } };
+	} units[] = {{64, "long long"}, {32, "int"}, {16, "short"}, {8, "char"}};
 
 	while (l->pos < bit && w->left) {
 		u32 gap = bit - l->pos, i = 0, bits;
@@ -139,7 +144,8 @@ void btf_write_gap(struct btf_writer *w, struct btf_layout *l, u32 member_id, u3
 void btf_write_tail(struct btf_writer *w, struct btf_layout *l, u32 id)
 {
 	const struct btf_type *t = btf_type(w->b, id);
-	u32 align = layout_of(w, id, t) & ALIGN_BITS, end = t->size < UINT32_MAX / 8 ? t->size * 8 : 0;
+	u32 align = layout_of(w, id, t) & ALIGN_BITS,
+	    end = t->size < UINT32_MAX / 8 ? t->size * 8 : 0;
 
 	if (round_up(l->pos, align * 8) >= end)
 		return;

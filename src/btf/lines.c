@@ -1,8 +1,9 @@
-/* Which function and which source line an instruction belongs to. Records are sorted by instruction; the last one at or before
- * it counts. */
+/* Which function and which source line an instruction belongs to. Records are sorted by
+ * instruction; the last one at or before it counts. */
 #include "types.h"
 
-/* Records of either kind begin with the instruction's index. Returns the record's index + 1, 0: none. */
+/* Records of either kind begin with the instruction's index. Returns the record's index + 1, 0:
+ * none. */
 static u32 last_before(const void *records, u32 n, size_t size, u32 insn)
 {
 	u32 low = 0;
@@ -18,7 +19,8 @@ static u32 last_before(const void *records, u32 n, size_t size, u32 insn)
 	return low;
 }
 
-const char *btf_func_name(const struct btf_types *b, const struct bpf_func_info *info, u32 n, u32 insn)
+const char *btf_func_name(const struct btf_types *b, const struct bpf_func_info *info, u32 n,
+			  u32 insn)
 {
 	u32 i = last_before(info, n, sizeof(*info), insn);
 

@@ -1,5 +1,5 @@
-/* Literals of values: numbers, characters, strings, enumerators, network addresses. Every number is compared with the range
- * of the type it is for. */
+/* Literals of values: numbers, characters, strings, enumerators, network addresses. Every number is
+ * compared with the range of the type it is for. */
 #include "input.h"
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -74,7 +74,8 @@ int btf_read_text(struct btf_reader *r, void *to, u32 max, u32 *len)
 		int c = read_char(&r->at);
 
 		if (c < 0)
-			return btf_read_fail(r, *r->at ? "this escape isn't known in a string" : "the string has no end");
+			return btf_read_fail(r, *r->at ? "this escape isn't known in a string"
+						       : "the string has no end");
 		if (n == max)
 			return btf_read_fail(r, "the string is too long for %u bytes", max);
 		out[n++] = c;
@@ -89,9 +90,9 @@ int btf_read_text(struct btf_reader *r, void *to, u32 max, u32 *len)
 /* Numbers */
 
 struct number {
-	btf_u128 value;	/* absolute */
+	btf_u128 value; /* absolute */
 	bool minus;
-	bool bits;	/* hexadecimal or binary: may be the bits of a negative number */
+	bool bits; /* hexadecimal or binary: may be the bits of a negative number */
 };
 
 static int read_char_literal(struct btf_reader *r, struct number *n)
@@ -113,7 +114,7 @@ static int read_number(struct btf_reader *r, struct number *n)
 	const char *s = r->at;
 	u32 base = 10, digits = 0;
 
-	*n = (struct number){ 0 };
+	*n = (struct number){0};
 	if (*s == '\'')
 		return read_char_literal(r, n);
 	if (*s == '-' || *s == '+')
@@ -129,7 +130,8 @@ static int read_number(struct btf_reader *r, struct number *n)
 		btf_u128 next = n->value * base + digit_of(*s);
 
 		if (n->value > (~(btf_u128)0 - digit_of(*s)) / base)
-			return btf_read_fail(r, "%.*s is more than 128 bits hold", word_len(r->at), r->at);
+			return btf_read_fail(r, "%.*s is more than 128 bits hold", word_len(r->at),
+					     r->at);
 		n->value = next;
 	}
 	while (digits && (*s == 'u' || *s == 'U' || *s == 'l' || *s == 'L'))
@@ -147,18 +149,21 @@ static int out_of_range(struct btf_reader *r, const char *at, const struct btf_s
 
 	r->at = at;
 	if (!s->bits || s->bits > 64)
-		return btf_read_fail(r, "%.*s doesn't fit into %u bits", (int)MIN(from - at, 60), at, s->bits);
+		return btf_read_fail(r, "%.*s doesn't fit into %u bits", (int)MIN(from - at, 60),
+				     at, s->bits);
 	if (s->sign)
-		return btf_read_fail(r, "%.*s doesn't fit into %u bits: it may be %lld to %lld", (int)MIN(from - at, 60), at,
-				     s->bits, (long long)(~0ull << (s->bits - 1)),
+		return btf_read_fail(r, "%.*s doesn't fit into %u bits: it may be %lld to %lld",
+				     (int)MIN(from - at, 60), at, s->bits,
+				     (long long)(~0ull << (s->bits - 1)),
 				     s->bits > 1 ? (long long)(~0ull >> (65 - s->bits)) : 0);
-	return btf_read_fail(r, "%.*s doesn't fit into %u bits: it may be 0 to %llu", (int)MIN(from - at, 60), at, s->bits,
-			     ~0ull >> (64 - s->bits));
+	return btf_read_fail(r, "%.*s doesn't fit into %u bits: it may be 0 to %llu",
+			     (int)MIN(from - at, 60), at, s->bits, ~0ull >> (64 - s->bits));
 }
 
 static bool in_range(const struct number *n, const struct btf_scalar *s)
 {
-	btf_u128 top = s->bits ? (btf_u128)1 << (s->bits - 1) : 0, most = s->bits ? top - 1 + top : 0;
+	btf_u128 top = s->bits ? (btf_u128)1 << (s->bits - 1) : 0,
+		 most = s->bits ? top - 1 + top : 0;
 
 	if (!s->sign)
 		return !(n->minus && n->value) && n->value <= most;
@@ -180,7 +185,8 @@ static int read_int(struct btf_reader *r, const struct btf_scalar *s, u64 bit)
 	struct number n;
 	int err;
 
-	if (!((bit + s->shift) & 7) && !(s->bits & 7) && btf_read_address(r, bit + s->shift, s->bits / 8))
+	if (!((bit + s->shift) & 7) && !(s->bits & 7) &&
+	    btf_read_address(r, bit + s->shift, s->bits / 8))
 		return 0;
 	err = read_number(r, &n);
 	if (err)
@@ -206,7 +212,8 @@ static int read_bool(struct btf_reader *r, const struct btf_scalar *s, u64 bit)
 		return -EINVAL;
 	if (n.value > 1 || n.minus) {
 		r->at = at;
-		return btf_read_fail(r, "%.*s is neither true nor false (nor 1 or 0)", word_len(at), at);
+		return btf_read_fail(r, "%.*s is neither true nor false (nor 1 or 0)", word_len(at),
+				     at);
 	}
 	return put(r, s, bit, n.value);
 }
@@ -227,7 +234,8 @@ static void say_enumerators(struct btf_reader *r, const struct btf_type *t, char
 }
 
 /* An enumerator may be too large for a bit-field of its enum. */
-static int put_enumerator(struct btf_reader *r, const struct btf_scalar *s, u64 bit, const char *at, u64 value)
+static int put_enumerator(struct btf_reader *r, const struct btf_scalar *s, u64 bit, const char *at,
+			  u64 value)
 {
 	btf_u128 kept = s->bits < 64 ? value & ((1ull << s->bits) - 1) : value;
 
@@ -265,7 +273,9 @@ static int read_pointer(struct btf_reader *r, const struct btf_scalar *s, u64 bi
 	int err;
 
 	if (btf_read_word(r, word, sizeof(word)))
-		err = strcmp(word, "NULL") && strcmp(word, "null") ? btf_read_fail(r, "a pointer is a number or NULL") : 0;
+		err = strcmp(word, "NULL") && strcmp(word, "null")
+			  ? btf_read_fail(r, "a pointer is a number or NULL")
+			  : 0;
 	else
 		err = read_int(r, s, bit);
 	if (!err && quoted && !btf_read_take(r, '"'))
@@ -282,8 +292,9 @@ static int read_decimal(struct btf_reader *r, const struct btf_scalar *s, u64 bi
 
 	if (end == r->at)
 		return btf_read_fail(r, "%.*s is not a number", word_len(r->at), r->at);
+	/* what else a NaN's bits may say isn't kept: printing doesn't say it either */
 	if (isnan(d))
-		d = copysign(NAN, d); /* not what else its bits may say: printing doesn't say it either */
+		d = copysign(NAN, d);
 	f = d;
 	if (s->bits == 32 && isfinite(d) && !isfinite(f))
 		return btf_read_fail(r, "%.*s is too large for a float", word_len(r->at), r->at);
@@ -302,7 +313,8 @@ static int read_float(struct btf_reader *r, const struct btf_scalar *s, u64 bit)
 	else if (r->at[0] == '0' && (r->at[1] | 32) == 'x')
 		err = read_int(r, s, bit);
 	else
-		err = btf_read_fail(r, "a floating-point number of %u bytes can only be given by its bits: 0x...", s->bits / 8);
+		err = btf_read_fail(r, "a float of %u bytes can only be given by its bits: 0x...",
+				    s->bits / 8);
 	if (!err && quoted && !btf_read_take(r, '"'))
 		err = btf_read_fail(r, "the closing quote is missing");
 	return err;

@@ -1,12 +1,13 @@
 /* Finding types: by id, by name, behind modifiers; and how many bytes a value takes.
  *
- * Names hang in buckets in ascending order of ids, so that the first type of a name is found as the kernel finds it. */
+ * Names hang in buckets in ascending order of ids, so that the first type of a name is found as the
+ * kernel finds it. */
 #include "types.h"
 
 #define MAX_DIMENSIONS 64
 
 const struct btf_kind btf_kinds[32] = {
-#define KIND(name, fixed, each, traits) [BTF_KIND_##name] = { #name, fixed, each, traits },
+#define KIND(name, fixed, each, traits) [BTF_KIND_##name] = {#name, fixed, each, traits},
 #include "kind.def"
 #undef KIND
 };
@@ -113,8 +114,9 @@ s64 btf_size(const struct btf_types *b, u32 id)
 	return -E2BIG;
 }
 
-/* For every type what stands behind it if it is a modifier, else itself. Each chain is walked once and written when its
- * end is known. In a circle, and before an id that doesn't exist, a modifier stays its own end. */
+/* For every type what stands behind it if it is a modifier, else itself. Each chain is walked once
+ * and written when its end is known. In a circle, and before an id that doesn't exist, a modifier
+ * stays its own end. */
 static void index_modifiers(struct btf_types *b)
 {
 	for (u32 i = 0; i < b->n; i++)

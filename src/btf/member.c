@@ -1,7 +1,9 @@
-/* Pass two, for one member whose type is done: does it fit into the struct, is it where such a type can be?
+/* Pass two, for one member whose type is done: does it fit into the struct, is it where such a type
+ * can be?
  *
- * Without the struct's kind flag a bit-field is written into its int (width and offset there); with it, into the
- * member's own offset word. The unsigned subtractions below wrap as the kernel's do. */
+ * Without the struct's kind flag a bit-field is written into its int (width and offset there); with
+ * it, into the member's own offset word. The unsigned subtractions below wrap as the kernel's do.
+ */
 #include "check.h"
 
 /* Width and position of a whole number of bits within struct_size bytes. */
@@ -23,7 +25,8 @@ static const char *fits_bytes(const struct btf_type *t, u32 bit, u32 bytes)
 	return t->size - bit / 8 < bytes ? "Member exceeds struct_size" : NULL;
 }
 
-static const char *fits_int(const struct btf_type *t, const struct btf_member *m, const struct btf_type *to)
+static const char *fits_int(const struct btf_type *t, const struct btf_member *m,
+			    const struct btf_type *to)
 {
 	u32 word = btf_int_word(to), bit = btf_member_bit(t, m), width = btf_member_width(t, m);
 
@@ -41,7 +44,8 @@ static const char *fits_int(const struct btf_type *t, const struct btf_member *m
 	return fits_bits(t, bit, width ? width : BTF_INT_BITS(word));
 }
 
-static const char *fits_enum(const struct btf_type *t, const struct btf_member *m, const struct btf_type *to)
+static const char *fits_enum(const struct btf_type *t, const struct btf_member *m,
+			     const struct btf_type *to)
 {
 	u32 bit = btf_member_bit(t, m), width = btf_member_width(t, m), end;
 
@@ -63,7 +67,8 @@ static const char *fits_float(const struct btf_type *t, u32 bit, u32 bytes)
 	return (u64)bit / 8 + bytes > t->size ? "Member exceeds struct_size" : NULL;
 }
 
-static const char *fits(const struct btf_type *t, const struct btf_member *m, const struct btf_type *to, u32 size)
+static const char *fits(const struct btf_type *t, const struct btf_member *m,
+			const struct btf_type *to, u32 size)
 {
 	switch (btf_kind_of(to)) {
 	case BTF_KIND_INT:

@@ -1,5 +1,6 @@
-/* Names that C could not have twice. BTF may: two structs of one name in two files of a program, an enumerator like a typedef.
- * C has two name spaces at file level, tags and everything else; within each, later ones get a number.
+/* Names that C could not have twice. BTF may: two structs of one name in two files of a program, an
+ * enumerator like a typedef. C has two name spaces at file level, tags and everything else; within
+ * each, later ones get a number.
  *
  * All names are sorted once, so that this stays cheap for a kernel's hundred thousand types. */
 #include "decl.h"
@@ -75,7 +76,7 @@ static void collect(struct btf_names *n)
 
 	for (u32 id = 1; id < btf_n_types(n->b); id++) {
 		const struct btf_type *t = btf_type(n->b, id);
-		struct entry e = { .name = btf_str(n->b, t->name_off), .id = id, .enumerator = -1 };
+		struct entry e = {.name = btf_str(n->b, t->name_off), .id = id, .enumerator = -1};
 
 		if (e.name && *e.name && place_of(n->b, t, &e))
 			n->all[n->n++] = e;
@@ -83,14 +84,15 @@ static void collect(struct btf_names *n)
 			continue;
 		n->first[id] = enumerators;
 		for (u32 i = 0; i < btf_vlen_of(t); i++, enumerators++) {
-			e = (struct entry){ btf_str(n->b, btf_enum_name(t, i)), id, i, OTHERS, 1 };
+			e = (struct entry){btf_str(n->b, btf_enum_name(t, i)), id, i, OTHERS, 1};
 			if (e.name)
 				n->all[n->n++] = e;
 		}
 	}
 }
 
-/* A forward declaration means the first definition of its kind, or an earlier forward declaration. */
+/* A forward declaration means the first definition of its kind, or an earlier forward declaration.
+ */
 static u32 next_version(const struct btf_types *b, const struct entry *e, u32 *next, s64 first[3])
 {
 	const struct btf_type *t = btf_type(b, e->id);
@@ -108,7 +110,7 @@ static u32 next_version(const struct btf_types *b, const struct entry *e, u32 *n
 
 static void number(struct btf_names *n)
 {
-	s64 first[3] = { -1, -1, -1 };
+	s64 first[3] = {-1, -1, -1};
 	u32 next = 0;
 
 	for (u32 i = 0; i < n->n; i++) {

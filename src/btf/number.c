@@ -1,8 +1,10 @@
-/* Names of numbers: "unsigned int" is C's, "u32" (as Rust's compiler says) is not and needs a typedef. */
+/* Names of numbers: "unsigned int" is C's, "u32" (as Rust's compiler says) is not and needs a
+ * typedef. */
 #include "decl.h"
 
-static const char *const words[] = { "char", "signed", "unsigned", "short", "int", "long", "_Bool", "__int128", "float",
-				     "double", "_Float16", "_Complex" };
+static const char *const words[] = {"char",  "signed", "unsigned", "short",
+				    "int",   "long",   "_Bool",	   "__int128",
+				    "float", "double", "_Float16", "_Complex"};
 
 static bool is_word(const char *s, size_t n)
 {

@@ -1,16 +1,17 @@
-/* btf_parse: the header and its two sections, then the passes over the types. As BTF_LOAD of kernel 6.18 does it: the same
- * verdict, the same errno, the same log.
+/* btf_parse: the header and its two sections, then the passes over the types. As BTF_LOAD of
+ * kernel 6.18 does it: the same verdict, the same errno, the same log.
  *
- * Deliberate differences: a search for special fields that takes more than twenty million steps is -E2BIG
- * (the kernel goes on, for minutes); with a base (split BTF, which BTF_LOAD doesn't take) and for the kernel's own BTF shapes
- * and tags are checked but references are not, as the kernel does for its modules. */
+ * Deliberate differences: a search for special fields that takes more than twenty million steps is
+ * -E2BIG (the kernel goes on, for minutes); with a base (split BTF, which BTF_LOAD doesn't take)
+ * and for the kernel's own BTF shapes and tags are checked but references are not, as the kernel
+ * does for its modules. */
 #include "check.h"
 #include "base/bits.h"
 
 /* Put the blob where its type section is aligned to 4, whatever the header's length. */
 static int place(struct btf_types *b, const void *data, u32 size)
 {
-	struct btf_header hdr = { 0 };
+	struct btf_header hdr = {0};
 	u32 shift;
 
 	memcpy(&hdr, data, MIN(size, (u32)sizeof(hdr)));
@@ -53,10 +54,11 @@ struct section {
 static int check_sections(const struct btf_check *c)
 {
 	const struct btf_header *h = &c->b->hdr;
-	struct section s[2] = { { h->type_off, h->type_len }, { h->str_off, h->str_len } }, swap;
+	struct section s[2] = {{h->type_off, h->type_len}, {h->str_off, h->str_len}}, swap;
 	u32 all = c->b->size - h->hdr_len, at = 0;
 
-	if ((s32)(s[1].off - s[0].off) < 0 || (s[1].off == s[0].off && (s32)(s[1].len - s[0].len) < 0))
+	if ((s32)(s[1].off - s[0].off) < 0 ||
+	    (s[1].off == s[0].off && (s32)(s[1].len - s[0].len) < 0))
 		swap = s[0], s[0] = s[1], s[1] = swap;
 	for (u32 i = 0; i < 2; i++) {
 		if (all < s[i].off)
@@ -110,7 +112,8 @@ static int check_strings(const struct btf_check *c)
 	b->strs = start;
 	if (b->base && !h->str_len)
 		return 0;
-	if (!h->str_len || h->str_len - 1 > BTF_MAX_NAME_OFFSET || start[h->str_len - 1] || (!b->base && start[0]))
+	if (!h->str_len || h->str_len - 1 > BTF_MAX_NAME_OFFSET || start[h->str_len - 1] ||
+	    (!b->base && start[0]))
 		return refuse(c, -EINVAL, "Invalid string section");
 	return 0;
 }
@@ -150,12 +153,12 @@ static void types_free(struct obj *obj)
 	free(b);
 }
 
-static const struct obj_ops types_ops = { .free = types_free };
+static const struct obj_ops types_ops = {.free = types_free};
 
-static int parse(struct btf_types **out, const void *data, u32 size, const struct btf_types *base, bool references,
-		 struct log *log)
+static int parse(struct btf_types **out, const void *data, u32 size, const struct btf_types *base,
+		 bool references, struct log *log)
 {
-	struct btf_check c = { .log = log };
+	struct btf_check c = {.log = log};
 	struct btf_types *b;
 	int err;
 
@@ -187,12 +190,14 @@ static int parse(struct btf_types **out, const void *data, u32 size, const struc
 	return err;
 }
 
-int btf_parse(struct btf_types **out, const void *data, u32 size, const struct btf_types *base, struct log *log)
+int btf_parse(struct btf_types **out, const void *data, u32 size, const struct btf_types *base,
+	      struct log *log)
 {
 	return parse(out, data, size, base, !base, log);
 }
 
-int btf_parse_shapes(struct btf_types **out, const void *data, u32 size, const struct btf_types *base, struct log *log)
+int btf_parse_shapes(struct btf_types **out, const void *data, u32 size,
+		     const struct btf_types *base, struct log *log)
 {
 	return parse(out, data, size, base, false, log);
 }

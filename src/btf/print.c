@@ -1,14 +1,15 @@
 /* btf_print_value: bytes as the C initializer (or the JSON value) that would make them.
  *
- * The type is not to be trusted to be finite or small: nesting is bounded, and so is the number of values printed for each
- * byte that there is (unions show bytes more than once), after which the rest is "...". */
+ * The type is not to be trusted to be finite or small: nesting is bounded, and so is the number of
+ * values printed for each byte that there is (unions show bytes more than once), after which the
+ * rest is "...". */
 #include "value.h"
 #include "base/bits.h"
 #include <math.h>
 #include <stdio.h>
 
 #define VALUES_PER_BYTE 64
-#define VALUES_ANYWAY 16384
+#define VALUES_ANYWAY	16384
 
 struct printer {
 	struct log *out;
@@ -66,7 +67,8 @@ static u32 utf8_len(const u8 *s, u32 left)
 		c = c << 6 | (s[i] & 0x3f);
 	}
 	/* no control characters, no detours, no surrogates */
-	if (c < 0xa0 || (n == 3 && c < 0x800) || (n == 4 && c < 0x10000) || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+	if (c < 0xa0 || (n == 3 && c < 0x800) || (n == 4 && c < 0x10000) || c > 0x10ffff ||
+	    (c >= 0xd800 && c < 0xe000))
 		return 0;
 	return n;
 }
@@ -134,7 +136,8 @@ static void print_hex(struct printer *p, btf_u128 v)
 	const char *quote = p->o->json ? "\"" : "";
 
 	if (v >> 64)
-		log_printf(p->out, "%s0x%llx%016llx%s", quote, (unsigned long long)(v >> 64), (unsigned long long)v, quote);
+		log_printf(p->out, "%s0x%llx%016llx%s", quote, (unsigned long long)(v >> 64),
+			   (unsigned long long)v, quote);
 	else
 		log_printf(p->out, "%s0x%llx%s", quote, (unsigned long long)v, quote);
 }
@@ -174,7 +177,8 @@ static void print_char(struct printer *p, const struct btf_scalar *s, btf_u128 v
 	say(p, "'");
 }
 
-/* The fewest digits that read back as the same number. Sizes other than 4 and 8 are shown as their bits. */
+/* The fewest digits that read back as the same number. Sizes other than 4 and 8 are shown as their
+ * bits. */
 static void print_float(struct printer *p, const struct btf_scalar *s, btf_u128 v)
 {
 	double d = s->bits == 32 ? LOAD(float, &v) : LOAD(double, &v);
@@ -186,13 +190,15 @@ static void print_float(struct printer *p, const struct btf_scalar *s, btf_u128 
 		return;
 	}
 	if (!isfinite(d)) {
-		snprintf(text, sizeof(text), p->o->json ? "\"%s%s\"" : "%s%s", signbit(d) ? "-" : "", isnan(d) ? "nan" : "inf");
+		snprintf(text, sizeof(text), p->o->json ? "\"%s%s\"" : "%s%s",
+			 signbit(d) ? "-" : "", isnan(d) ? "nan" : "inf");
 		say(p, text);
 		return;
 	}
 	do
 		snprintf(text, sizeof(text), "%.*g", digits++, d);
-	while (digits <= 17 && (s->bits == 32 ? strtof(text, NULL) != (float)d : strtod(text, NULL) != d));
+	while (digits <= 17 &&
+	       (s->bits == 32 ? strtof(text, NULL) != (float)d : strtod(text, NULL) != d));
 	say(p, text);
 	if (!strpbrk(text, ".e"))
 		say(p, ".0");
@@ -245,7 +251,8 @@ static void print_key(struct printer *p, u32 name_off)
 	}
 }
 
-/* Members of an anonymous struct or union stand among those of the outer one, as C's designators see them. */
+/* Members of an anonymous struct or union stand among those of the outer one, as C's designators
+ * see them. */
 static void print_members(struct printer *p, const struct btf_type *t, u64 bit, bool *first)
 {
 	for (u32 i = 0; i < btf_vlen_of(t) && p->left; i++) {
@@ -370,7 +377,11 @@ void btf_print_value(struct log *out, const struct btf_types *b, u32 id, const v
 		     const struct btf_print_opts *opts)
 {
 	static const struct btf_print_opts plain;
-	struct printer p = { .out = out, .b = b, .o = opts ? opts : &plain, .data = data ? data : (const u8 *)"", .size = data ? size : 0 };
+	struct printer p = {.out = out,
+			    .b = b,
+			    .o = opts ? opts : &plain,
+			    .data = data ? data : (const u8 *)"",
+			    .size = data ? size : 0};
 
 	p.left = (u64)size * VALUES_PER_BYTE + VALUES_ANYWAY;
 	print_at(&p, id, 0, 0);

@@ -1,12 +1,13 @@
-/* Pass two: follow every reference. Does it lead to a type of the kind that is wanted there, does anything contain
- * itself, do members fit into their struct?
+/* Pass two: follow every reference. Does it lead to a type of the kind that is wanted there, does
+ * anything contain itself, do members fit into their struct?
  *
- * The walk is depth first over a path of at most 32 types. How far it goes depends on where it began: through
- * pointers only when it looks for circles of pointers, through structs and arrays only when it looks for things
- * that contain themselves. A reference that is done keeps what it means ("resolved"): the first type with a size
- * behind it, as far as *that* walk went. Since verdicts depend on the order in which all this is visited, the order and
- * the modes are the kernel's, down to a few odd results: a struct may contain itself through a const that a
- * pointer walk has seen before. Nobody may take acceptance as a promise that types are finite. */
+ * The walk is depth first over a path of at most 32 types. How far it goes depends on where it
+ * began: through pointers only when it looks for circles of pointers, through structs and arrays
+ * only when it looks for things that contain themselves. A reference that is done keeps what it
+ * means ("resolved"): the first type with a size behind it, as far as *that* walk went. Since
+ * verdicts depend on the order in which all this is visited, the order and the modes are the
+ * kernel's, down to a few odd results: a struct may contain itself through a const that a pointer
+ * walk has seen before. Nobody may take acceptance as a promise that types are finite. */
 #include "check.h"
 
 #define MAX_DEPTH 32
@@ -15,7 +16,7 @@ enum { NEW, ON_PATH, DONE };
 enum mode { ANY, POINTERS, VALUES };
 
 struct step {
-	u32 id, next;	/* type, and its first part that isn't looked at yet */
+	u32 id, next; /* type, and its first part that isn't looked at yet */
 };
 
 struct walk {
@@ -88,7 +89,7 @@ static int enter(struct walk *w, u32 id, const struct btf_type *t)
 	if (w->c->seen[id] != NEW)
 		return -EEXIST;
 	w->c->seen[id] = ON_PATH;
-	w->path[w->depth++] = (struct step){ .id = id };
+	w->path[w->depth++] = (struct step){.id = id};
 	if (w->mode == ANY && btf_is(t, BTF_KIND_PTR))
 		w->mode = POINTERS;
 	else if (w->mode == ANY && (btf_is_composite(t) || btf_is(t, BTF_KIND_ARRAY)))
@@ -122,7 +123,8 @@ static int done(struct walk *w, struct step *s, u32 resolved, u32 size)
 	return 0;
 }
 
-/* A modifier that a walk over values has seen may mean a pointer where that walk stopped; go on from the pointer. */
+/* A modifier that a walk over values has seen may mean a pointer where that walk stopped; go on
+ * from the pointer. */
 static int follow_late_pointer(struct walk *w, u32 id, const struct btf_type *t)
 {
 	if (!(btf_traits(t) & KIND_MODIFIER))
@@ -133,7 +135,8 @@ static int follow_late_pointer(struct walk *w, u32 id, const struct btf_type *t)
 }
 
 /* What PTR and modifiers may refer to without size: void, a forward declaration, a prototype. */
-static int done_sizeless(struct walk *w, struct step *s, const struct btf_type *t, u32 id, const struct btf_type *to)
+static int done_sizeless(struct walk *w, struct step *s, const struct btf_type *t, u32 id,
+			 const struct btf_type *to)
 {
 	if (btf_sized(w->c, &id, NULL))
 		return done(w, s, id, 0);
@@ -180,7 +183,8 @@ static int resolve_var(struct walk *w, struct step *s, const struct btf_type *t)
 static int resolve_array(struct walk *w, struct step *s, const struct btf_type *t)
 {
 	const struct btf_array *a = btf_array_of(t);
-	const struct btf_type *index = btf_type(w->c->b, a->index_type), *elem = btf_type(w->c->b, a->type);
+	const struct btf_type *index = btf_type(w->c->b, a->index_type),
+			      *elem = btf_type(w->c->b, a->type);
 	u32 index_id = a->index_type, elem_id = a->type, size;
 	int r;
 
@@ -291,33 +295,29 @@ static int resolve_tag(struct walk *w, struct step *s, const struct btf_type *t)
 	return done(w, s, t->type, 0);
 }
 
-static int (*const resolvers[NR_BTF_KINDS])(struct walk *w, struct step *s, const struct btf_type *t) = {
-	[BTF_KIND_PTR] = resolve_ref,
-	[BTF_KIND_ARRAY] = resolve_array,
-	[BTF_KIND_STRUCT] = resolve_struct,
-	[BTF_KIND_UNION] = resolve_struct,
-	[BTF_KIND_TYPEDEF] = resolve_ref,
-	[BTF_KIND_VOLATILE] = resolve_ref,
-	[BTF_KIND_CONST] = resolve_ref,
-	[BTF_KIND_RESTRICT] = resolve_ref,
-	[BTF_KIND_FUNC] = resolve_func,
-	[BTF_KIND_VAR] = resolve_var,
-	[BTF_KIND_DATASEC] = resolve_datasec,
-	[BTF_KIND_DECL_TAG] = resolve_tag,
-	[BTF_KIND_TYPE_TAG] = resolve_ref,
+static int (*const resolvers[NR_BTF_KINDS])(struct walk *w, struct step *s,
+					    const struct btf_type *t) = {
+    [BTF_KIND_PTR] = resolve_ref,	  [BTF_KIND_ARRAY] = resolve_array,
+    [BTF_KIND_STRUCT] = resolve_struct,	  [BTF_KIND_UNION] = resolve_struct,
+    [BTF_KIND_TYPEDEF] = resolve_ref,	  [BTF_KIND_VOLATILE] = resolve_ref,
+    [BTF_KIND_CONST] = resolve_ref,	  [BTF_KIND_RESTRICT] = resolve_ref,
+    [BTF_KIND_FUNC] = resolve_func,	  [BTF_KIND_VAR] = resolve_var,
+    [BTF_KIND_DATASEC] = resolve_datasec, [BTF_KIND_DECL_TAG] = resolve_tag,
+    [BTF_KIND_TYPE_TAG] = resolve_ref,
 };
 
 /* Walk everything that the type leads to, unless that was done before. */
 static int resolve(struct btf_check *c, u32 id)
 {
-	struct walk w = { .c = c };
+	struct walk w = {.c = c};
 	const struct btf_type *t = btf_type(c->b, id);
 	u32 at = c->at;
 	int err = 0;
 
 	if (!(btf_traits(t) & KIND_REFERS) || c->seen[id] == DONE)
 		return 0;
-	enter(&w, id, t); /* can't fail: the path is empty and every earlier walk ended with all its types done */
+	enter(&w, id, t); /* can't fail: the path is empty and every earlier walk ended with all its
+			     types done */
 	while (err >= 0 && w.depth) {
 		struct step *s = &w.path[w.depth - 1];
 

@@ -1,5 +1,5 @@
-/* The log of btf_parse, in the words and the layout of the kernel's BTF_LOAD log: one line a type with its details,
- * one line a member, and the reason at the end of the line that is refused. */
+/* The log of btf_parse, in the words and the layout of the kernel's BTF_LOAD log: one line a type
+ * with its details, one line a member, and the reason at the end of the line that is refused. */
 #include "check.h"
 #include <stdio.h>
 
@@ -10,7 +10,8 @@ const char *btf_say_name(const struct btf_types *b, u32 off)
 	return name ? name : "(invalid-name-offset)";
 }
 
-/* The kernel formats each piece in 1,024 bytes (BPF_VERIFIER_TMP_LOG_SIZE) and cuts what is longer, as a decl tag may be. */
+/* The kernel formats each piece in 1,024 bytes (BPF_VERIFIER_TMP_LOG_SIZE) and cuts what is longer,
+ * as a decl tag may be. */
 static void say_cut(const struct btf_check *c, const char *fmt, va_list ap)
 {
 	char piece[1024];
@@ -70,8 +71,9 @@ static void say_details(const struct btf_check *c, const struct btf_type *t)
 	switch (btf_kind_of(t)) {
 	case BTF_KIND_INT:
 		word = btf_int_word(t);
-		btf_say(c, "size=%u bits_offset=%u nr_bits=%u encoding=%s", t->size, BTF_INT_OFFSET(word),
-			BTF_INT_BITS(word), encoding_name(BTF_INT_ENCODING(word)));
+		btf_say(c, "size=%u bits_offset=%u nr_bits=%u encoding=%s", t->size,
+			BTF_INT_OFFSET(word), BTF_INT_BITS(word),
+			encoding_name(BTF_INT_ENCODING(word)));
 		break;
 	case BTF_KIND_ARRAY:
 		btf_say(c, "type_id=%u index_type_id=%u nr_elems=%u", btf_array_of(t)->type,
@@ -111,7 +113,8 @@ static void say_why(const struct btf_check *c, const char *why, va_list ap)
 
 static void say_head(const struct btf_check *c, const struct btf_type *t, const char *space)
 {
-	btf_say(c, "[%u] %s %.1023s%s", c->at, btf_kinds[btf_kind_of(t)].name, btf_say_name(c->b, t->name_off), space);
+	btf_say(c, "[%u] %s %.1023s%s", c->at, btf_kinds[btf_kind_of(t)].name,
+		btf_say_name(c->b, t->name_off), space);
 }
 
 void btf_say_type(const struct btf_check *c, const struct btf_type *t, const char *why, ...)
@@ -140,7 +143,8 @@ void btf_say_kind(const struct btf_check *c, const struct btf_type *t, const cha
 	va_end(ap);
 }
 
-void btf_say_member(const struct btf_check *c, const struct btf_type *t, const struct btf_member *m, const char *why, ...)
+void btf_say_member(const struct btf_check *c, const struct btf_type *t, const struct btf_member *m,
+		    const char *why, ...)
 {
 	va_list ap;
 
@@ -157,11 +161,13 @@ void btf_say_member(const struct btf_check *c, const struct btf_type *t, const s
 	va_end(ap);
 }
 
-void btf_say_var(const struct btf_check *c, const struct btf_type *t, const struct btf_var_secinfo *v, const char *why)
+void btf_say_var(const struct btf_check *c, const struct btf_type *t,
+		 const struct btf_var_secinfo *v, const char *why)
 {
 	if (!c->log)
 		return;
 	if (c->resolving)
 		btf_say_type(c, t, NULL);
-	btf_say(c, "\t type_id=%u offset=%u size=%u%s%s\n", v->type, v->offset, v->size, why ? " " : "", why ? why : "");
+	btf_say(c, "\t type_id=%u offset=%u size=%u%s%s\n", v->type, v->offset, v->size,
+		why ? " " : "", why ? why : "");
 }

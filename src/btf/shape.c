@@ -1,18 +1,21 @@
-/* Pass one over the types: each by itself. Are its bytes inside the section, its name a name, its numbers possible?
- * References are only compared with the largest id there can be; what they mean is pass two's business.
+/* Pass one over the types: each by itself. Are its bytes inside the section, its name a name, its
+ * numbers possible? References are only compared with the largest id there can be; what they mean
+ * is pass two's business.
  *
- * A kind's check returns the reason why it is refused, or NULL; the caller says it, in the line that lists the type. */
+ * A kind's check returns the reason why it is refused, or NULL; the caller says it, in the line
+ * that lists the type. */
 #include "check.h"
 
-#define MAX_TYPES BTF_MAX_TYPE /* ids below this */
-#define INFO_BITS 0x9f00ffffu  /* kind flag, kind, vlen */
-#define INT_BITS 0x0fffffffu
+#define MAX_TYPES  BTF_MAX_TYPE /* ids below this */
+#define INFO_BITS  0x9f00ffffu	/* kind flag, kind, vlen */
+#define INT_BITS   0x0fffffffu
 #define NAME_BYTES 512 /* KSYM_NAME_LEN */
 
 /* The kernel's ctype is Latin-1's, whatever the locale. */
 static bool is_letter(u8 c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= 0xc0 && c != 0xd7 && c != 0xf7);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 0xc0 && c != 0xd7 && c != 0xf7);
 }
 static bool is_print(u8 c)
 {
@@ -80,7 +83,8 @@ static const char *int_shape(const struct btf_check *c, const struct btf_type *t
 		return "nr_bits exceeds 128";
 	if ((bits + 7) / 8 > t->size)
 		return "nr_bits exceeds type_size";
-	if (BTF_INT_ENCODING(word) & (BTF_INT_ENCODING(word) - 1) || BTF_INT_ENCODING(word) > BTF_INT_BOOL)
+	if (BTF_INT_ENCODING(word) & (BTF_INT_ENCODING(word) - 1) ||
+	    BTF_INT_ENCODING(word) > BTF_INT_BOOL)
 		return bad_encoding;
 	return NULL;
 }
@@ -253,7 +257,8 @@ static int enum_parts(const struct btf_check *c, const struct btf_type *t)
 		if (btf_kflag(t))
 			btf_say(c, "\t%s val=%lld\n", btf_str(c->b, name), (long long)value);
 		else
-			btf_say(c, "\t%s val=%llu\n", btf_str(c->b, name), (unsigned long long)value);
+			btf_say(c, "\t%s val=%llu\n", btf_str(c->b, name),
+				(unsigned long long)value);
 	}
 	return 0;
 }
@@ -293,25 +298,25 @@ static const struct shape {
 	const char *(*whole)(const struct btf_check *c, const struct btf_type *t);
 	int (*parts)(const struct btf_check *c, const struct btf_type *t);
 } shapes[NR_BTF_KINDS] = {
-	[BTF_KIND_INT] = { int_shape },
-	[BTF_KIND_PTR] = { ref_shape },
-	[BTF_KIND_ARRAY] = { array_shape },
-	[BTF_KIND_STRUCT] = { struct_shape, struct_parts },
-	[BTF_KIND_UNION] = { struct_shape, struct_parts },
-	[BTF_KIND_ENUM] = { enum_shape, enum_parts },
-	[BTF_KIND_FWD] = { fwd_shape },
-	[BTF_KIND_TYPEDEF] = { ref_shape },
-	[BTF_KIND_VOLATILE] = { ref_shape },
-	[BTF_KIND_CONST] = { ref_shape },
-	[BTF_KIND_RESTRICT] = { ref_shape },
-	[BTF_KIND_FUNC] = { func_shape },
-	[BTF_KIND_FUNC_PROTO] = { proto_shape },
-	[BTF_KIND_VAR] = { var_shape },
-	[BTF_KIND_DATASEC] = { datasec_shape, datasec_parts },
-	[BTF_KIND_FLOAT] = { float_shape },
-	[BTF_KIND_DECL_TAG] = { tag_shape },
-	[BTF_KIND_TYPE_TAG] = { ref_shape },
-	[BTF_KIND_ENUM64] = { enum_shape, enum_parts },
+    [BTF_KIND_INT] = {int_shape},
+    [BTF_KIND_PTR] = {ref_shape},
+    [BTF_KIND_ARRAY] = {array_shape},
+    [BTF_KIND_STRUCT] = {struct_shape, struct_parts},
+    [BTF_KIND_UNION] = {struct_shape, struct_parts},
+    [BTF_KIND_ENUM] = {enum_shape, enum_parts},
+    [BTF_KIND_FWD] = {fwd_shape},
+    [BTF_KIND_TYPEDEF] = {ref_shape},
+    [BTF_KIND_VOLATILE] = {ref_shape},
+    [BTF_KIND_CONST] = {ref_shape},
+    [BTF_KIND_RESTRICT] = {ref_shape},
+    [BTF_KIND_FUNC] = {func_shape},
+    [BTF_KIND_FUNC_PROTO] = {proto_shape},
+    [BTF_KIND_VAR] = {var_shape},
+    [BTF_KIND_DATASEC] = {datasec_shape, datasec_parts},
+    [BTF_KIND_FLOAT] = {float_shape},
+    [BTF_KIND_DECL_TAG] = {tag_shape},
+    [BTF_KIND_TYPE_TAG] = {ref_shape},
+    [BTF_KIND_ENUM64] = {enum_shape, enum_parts},
 };
 
 static int check_shape(const struct btf_check *c, const struct btf_type *t)

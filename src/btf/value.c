@@ -1,4 +1,5 @@
-/* Numbers inside data: which types are numbers, and bits read and written at any place (little endian, as BPF here). */
+/* Numbers inside data: which types are numbers, and bits read and written at any place (little
+ * endian, as BPF here). */
 #include "value.h"
 
 static bool is_char(const struct btf_types *b, const struct btf_type *t)
@@ -26,7 +27,7 @@ static void describe_int(const struct btf_types *b, struct btf_scalar *s)
 
 struct btf_scalar btf_scalar_of(const struct btf_types *b, u32 id, u32 width)
 {
-	struct btf_scalar s = { .id = id, .type = btf_skip(b, id, &s.id) };
+	struct btf_scalar s = {.id = id, .type = btf_skip(b, id, &s.id)};
 
 	if (!s.type || width > 128)
 		return s;
