@@ -67,7 +67,7 @@ static bool reg_exact(struct id_map *m, const struct reg *old, const struct reg 
 
 static bool scalar_safe(struct verifier *v, const struct reg *old, const struct reg *cur, enum exact exact)
 {
-	if (!old->precise && v->bpf_capable && exact == NOT_EXACT)
+	if (!old->precise && v->bpf_capable && exact == NOT_EXACT && !(v->in->watch && v->in->watch->all_precise))
 		return true;
 	/* a number that was tied to nothing then may be tied to others now: that only says more */
 	if (old->id) {

@@ -37,8 +37,12 @@ static int make_explored(struct verifier *v)
 	return v->explored->bucket ? 0 : -ENOMEM;
 }
 
-static void kept_free(struct kept *k)
+static void kept_free(struct verifier *v, struct kept *k)
 {
+	struct verify_watch *w = v->in->watch;
+
+	if (w && !w->all_precise)
+		w->state(w, &k->state, k->state.insn, v->info[k->state.insn].live_regs, true);
 	state_done(&k->state);
 	free(k);
 }
@@ -77,7 +81,7 @@ void prune_forget(struct verifier *v)
 			struct kept *k = *head;
 
 			*head = k->next;
-			kept_free(k);
+			kept_free(v, k);
 		}
 	}
 	free(e->bucket);
@@ -99,7 +103,7 @@ static void free_if_unused(struct verifier *v, struct kept *k)
 		return;
 	list_del(&v->explored->evicted, k);
 	v->explored->n_evicted--;
-	kept_free(k);
+	kept_free(v, k);
 }
 
 static void evict(struct verifier *v, struct kept **head, struct kept *k)

@@ -10,11 +10,20 @@
 struct map;
 struct kind;
 struct btf_types;
+struct state;
 
 #define VERIFY_CAP_BPF 1u
 #define VERIFY_CAP_PERFMON 2u
 #define VERIFY_CAP_NET_ADMIN 4u
 #define VERIFY_CAP_SYS_ADMIN 8u
+
+/* Whoever wants to know the states that the walk goes through: the state oracle of tests/differ. struct state is verify's own
+ * (state.h). Each state is told once, before its instruction is judged, unless the path was pruned there; one that is kept for
+ * pruning is told when it is let go, because only then it is known which of its numbers mattered (reg.precise). */
+struct verify_watch {
+	void (*state)(struct verify_watch *w, const struct state *s, u32 insn, u16 live_regs, bool kept);
+	bool all_precise;	/* treat every number as one that matters: pruning compares them all, so each range must hold */
+};
 
 /* What is judged. Borrowed for the call. */
 struct verify_input {
@@ -34,6 +43,7 @@ struct verify_input {
 	void *ctx;
 	struct log *log;		/* may be NULL; log->level decides how much is said */
 	bool want_trail;		/* second run after a refusal: record where bounds came from */
+	struct verify_watch *watch;	/* NULL: nobody */
 };
 
 enum proof_ptr {	/* what a load or store goes through */

@@ -251,11 +251,21 @@ static void say_insn(struct walk *w)
 	print_insn_line(v, v->insn_idx);
 }
 
+/* kept: prune.c has a copy and tells of it in the end. */
+static void tell_watch(struct verifier *v, bool kept)
+{
+	struct verify_watch *w = v->in->watch;
+
+	if (w->all_precise || !kept)
+		w->state(w, v->cur, v->insn_idx, v->info[v->insn_idx].live_regs, false);
+}
+
 /* What comes before an instruction is judged. WALK_PATH_DONE: pruned. */
 static int arrive(struct walk *w)
 {
 	struct verifier *v = w->v;
 	const struct insn_info *info = &v->info[v->insn_idx];
+	u32 kept = v->total_states;
 	int ret;
 
 	if (++v->insns_processed > VERIFY_MAX_INSNS_PROCESSED)
@@ -276,6 +286,8 @@ static int arrive(struct walk *w)
 		if (ret)
 			return ret;
 	}
+	if (v->in->watch)
+		tell_watch(v, v->total_states != kept);
 	say_insn(w);
 	return 0;
 }
