@@ -53,6 +53,9 @@ int prog_check_names(struct load *l)
 		return prog_refuse(l, -EINVAL, "programs of type %s (%u) are not built", kind_name(attr->type), attr->type);
 	if (!good_name(attr->name))
 		return -EINVAL;
+	if (attr->flags & ABI_F_SLEEPABLE) /* none of these kinds is built */
+		return prog_refuse(l, -EINVAL,
+				   "Only fentry/fexit/fmod_ret, lsm, iter, uprobe, and struct_ops programs can be sleepable");
 	return 0;
 }
 

@@ -106,11 +106,12 @@ static struct func_btf make_btf(void)
 	};
 }
 
-/* Records of all functions, in order; none when no function's address is taken. */
-static u32 find_funcs(const struct bpf_insn *insns, u32 n, struct bpf_func_info *info, u32 room)
+/* Records of all functions, in order; none when nobody needs them. */
+static u32 find_funcs(const struct floor_program *p, struct bpf_func_info *info, u32 room)
 {
-	bool taken = false;
-	u32 found = 0;
+	const struct bpf_insn *insns = p->insns;
+	bool taken = p->with_funcs;
+	u32 found = 0, n = MIN(p->n_insns, 10000u); /* none of ours is larger, but for the one that is too large */
 
 	for (u32 at = 0; at < n; at++) {
 		bool starts = at == 0;
@@ -140,20 +141,21 @@ static int map_by_fd(void *ctx, s32 fd, bool fd_is_index, struct map **map)
 	return 0;
 }
 
-static void load_user(struct floors *f, const struct bpf_insn *insns, u32 n, u32 attach_type, u32 flags)
+static void load_user(struct floors *f, const struct floor_program *p)
 {
 	struct log log;
 	struct prog_attr attr = {
-		.type = BPF_PROG_TYPE_XDP, .attach_type = attach_type, .flags = flags,
+		.type = BPF_PROG_TYPE_XDP, .attach_type = p->attach_type, .flags = p->flags,
 		.caps = VERIFY_CAP_BPF | VERIFY_CAP_PERFMON | VERIFY_CAP_NET_ADMIN,
-		.insns = insns, .n_insns = n, .license = "GPL", .name = "both",
+		.insns = p->insns, .n_insns = p->n_insns, .license = p->license ?: "GPL", .name = "both",
+		.line_info = p->lines, .line_info_cnt = p->n_lines, .line_info_rec_size = sizeof(*p->lines),
 		.map_by_fd = map_by_fd, .ctx = f, .log = &log,
 	};
 	struct func_btf btf = make_btf();
 	struct bpf_func_info info[8];
 
-	attr.func_info_cnt = find_funcs(insns, n, info, ARRAY_SIZE(info));
-	if (attr.func_info_cnt) {
+	attr.func_info_cnt = find_funcs(p, info, ARRAY_SIZE(info));
+	if (attr.func_info_cnt || p->n_lines) {
 		attr.func_info = info;
 		attr.func_info_rec_size = sizeof(*info);
 		assert(!btf_parse(&attr.btf, &btf, sizeof(btf), NULL, NULL));
@@ -176,25 +178,28 @@ static int kernel_btf(void)
 	return fd;
 }
 
-static void load_kernel(struct floors *f, const struct bpf_insn *insns, u32 n, u32 attach_type, u32 flags)
+static void load_kernel(struct floors *f, const struct floor_program *p)
 {
+	u32 n = p->n_insns;
 	struct bpf_insn *mine = malloc(n * sizeof(*mine));
 	union abi_attr attr = { .prog_load = {
-		.prog_type = BPF_PROG_TYPE_XDP, .insn_cnt = n, .insns = addr_of(mine), .license = addr_of("GPL"),
-		.log_level = 1, .log_size = 1 << 20, .prog_flags = flags, .expected_attach_type = attach_type,
+		.prog_type = BPF_PROG_TYPE_XDP, .insn_cnt = n, .insns = addr_of(mine),
+		.license = addr_of(p->license ?: "GPL"), .log_level = 1, .log_size = 1 << 20, .prog_flags = p->flags,
+		.expected_attach_type = p->attach_type, .line_info = addr_of(p->lines), .line_info_cnt = p->n_lines,
+		.line_info_rec_size = sizeof(*p->lines),
 	} };
 
 	struct bpf_func_info info[8];
 
-	attr.prog_load.func_info_cnt = find_funcs(insns, n, info, ARRAY_SIZE(info));
-	if (attr.prog_load.func_info_cnt) {
+	attr.prog_load.func_info_cnt = find_funcs(p, info, ARRAY_SIZE(info));
+	if (attr.prog_load.func_info_cnt || p->n_lines) {
 		attr.prog_load.func_info = addr_of(info);
 		attr.prog_load.func_info_rec_size = sizeof(*info);
 		attr.prog_load.prog_btf_fd = kernel_btf();
 	}
 	f->kernel_log = calloc(1, 1 << 20);
 	attr.prog_load.log_buf = addr_of(f->kernel_log);
-	memcpy(mine, insns, n * sizeof(*mine));
+	memcpy(mine, p->insns, n * sizeof(*mine));
 	for (u32 i = 0; i < n; i++)
 		if (isa_is_ld_imm64(&mine[i]) &&
 		    (mine[i].src_reg == BPF_PSEUDO_MAP_FD || mine[i].src_reg == BPF_PSEUDO_MAP_VALUE))
@@ -205,13 +210,19 @@ static void load_kernel(struct floors *f, const struct bpf_insn *insns, u32 n, u
 	free(mine);
 }
 
-void floors_load_insns(struct floors *f, const struct bpf_insn *insns, u32 n, u32 attach_type, u32 flags,
-		       struct floor_map *maps, u32 n_maps)
+void floors_load_program(struct floors *f, const struct floor_program *p)
 {
-	*f = (struct floors){ .maps = maps, .n_maps = n_maps, .kernel = -1 };
-	load_user(f, insns, n, attach_type, flags);
+	*f = (struct floors){ .maps = p->maps, .n_maps = p->n_maps, .kernel = -1 };
+	load_user(f, p);
 	if (floors_have_kernel())
-		load_kernel(f, insns, n, attach_type, flags);
+		load_kernel(f, p);
+}
+
+bool floors_kernel_info(const struct floors *f, struct abi_prog_info *info)
+{
+	union abi_attr attr = { .info = { f->kernel, sizeof(*info), addr_of(info) } };
+
+	return f->kernel >= 0 && !kernel_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
 }
 
 void floors_load(struct floors *f, const char *text, u32 attach_type, u32 flags, struct floor_map *maps, u32 n_maps)
@@ -226,7 +237,7 @@ void floors_load(struct floors *f, const char *text, u32 attach_type, u32 flags,
 		abort();
 	}
 	log_done(&err);
-	floors_load_insns(f, insns, n, attach_type, flags, maps, n_maps);
+	floors_load_program(f, &(struct floor_program){ insns, n, attach_type, flags, maps, n_maps });
 	free(insns);
 }
 

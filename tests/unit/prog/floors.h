@@ -46,7 +46,20 @@ void floors_make_maps(struct floor_map *maps, u32 n);
 void floors_drop_maps(struct floor_map *maps, u32 n);
 /* Assemble and load on both floors. A text that does not assemble ends the test. */
 void floors_load(struct floors *f, const char *text, u32 attach_type, u32 flags, struct floor_map *maps, u32 n_maps);
-void floors_load_insns(struct floors *f, const struct bpf_insn *insns, u32 n, u32 attach_type, u32 flags, struct floor_map *maps, u32 n_maps);
+/* The same with everything said. Function records are made up when `with_funcs` or when a function's address is taken. */
+struct floor_program {
+	const struct bpf_insn *insns;
+	u32 n_insns, attach_type, flags;
+	struct floor_map *maps;
+	u32 n_maps;
+	const struct bpf_line_info *lines;
+	u32 n_lines;
+	bool with_funcs;
+	const char *license;	/* NULL: GPL */
+};
+void floors_load_program(struct floors *f, const struct floor_program *p);
+/* The kernel's view of its program; the pointers in info may be set before. false: no kernel. */
+bool floors_kernel_info(const struct floors *f, struct abi_prog_info *info);
 void floors_done(struct floors *f);
 void floors_say_logs(const struct floors *f);	/* errors of the loads and the ends of their logs */
 void floors_run_user(struct floors *f, const struct floor_input *in, struct floor_result *out);
