@@ -1,4 +1,4 @@
-/* Ports: where frames come from and go to. Here: captures (pcap both endians, us and ns; pcapng), hex text, stdin.
+/* Ports: where frames come from and go to. Here: captures (pcap both endians, us and ns; pcapng; either gzip-compressed), hex text, stdin.
  *
  * A source lends packets in batches: they belong to it and stay valid until the next call. */
 #ifndef NET_NET_H
@@ -24,6 +24,12 @@ void net_close(struct net_source *s);
  * the sentence says the file offset). */
 int net_read(struct net_source *s, struct net_packet *packets, u32 max, struct log *err);
 const char *net_link_type_name(u32 link_type);
+
+/* A tcpdump expression. -EINVAL with libpcap's sentence. A packet of a link type for which it can't be compiled does not match. */
+struct net_filter;
+int net_filter_new(struct net_filter **out, const char *expr, struct log *err);
+void net_filter_free(struct net_filter *f);
+bool net_filter_match(struct net_filter *f, const struct net_packet *p);
 
 struct net_sink;
 /* Writes pcap (ns) or pcapng by the name's ending (.pcapng). */

@@ -28,11 +28,17 @@ static ssize_t window_fill(struct window *w)
 		w->base = bigger;
 		w->cap *= 2;
 	}
-	do
-		n = read(w->fd, w->base + w->len, w->cap - w->len);
-	while (n < 0 && errno == EINTR);
+	if (w->unzip) {
+		n = unzip_read(w, w->base + w->len, w->cap - w->len);
+	} else {
+		do
+			n = read(w->fd, w->base + w->len, w->cap - w->len);
+		while (n < 0 && errno == EINTR);
+		if (n < 0)
+			n = -errno;
+	}
 	if (n < 0)
-		return -errno;
+		return n;
 	w->eof = n == 0;
 	w->len += n;
 	return n;
@@ -74,6 +80,7 @@ static int window_open(struct window *w, const char *path, struct log *err)
 
 static void window_close(struct window *w)
 {
+	unzip_free(w->unzip);
 	if (w->cap)
 		free(w->base);
 	else if (w->base)
@@ -99,7 +106,6 @@ static void close_source(struct net_source **s)
 
 /* Formats that this is not, named where a person can act on it. */
 static const struct { u8 magic[4]; u8 len; const char *what; } others[] = {
-	{ { 0x1f, 0x8b }, 2, "gzip-compressed; skep cannot unpack it yet: gunzip -c FILE | skep run --in -" },
 	{ { 0x28, 0xb5, 0x2f, 0xfd }, 4, "zstd-compressed; skep cannot unpack it yet: zstd -dc FILE | skep run --in -" },
 	{ { 0xfd, '7', 'z', 'X' }, 4, "xz-compressed; skep cannot unpack it yet: xz -dc FILE | skep run --in -" },
 	{ { 0x34, 0xcd, 0xb2, 0xa1 }, 4, "a modified (Kuznetzov) pcap, which is not supported" },
@@ -145,6 +151,11 @@ int net_open_capture(struct net_source **out, const char *path, struct log *err)
 				rc = pcap_begin(s, err);
 			else if (magic == 0x0a0d0d0a)
 				rc = pcapng_begin(s, err);
+			else if ((magic & 0xffff) == 0x8b1f && !s->w.unzip) {
+				rc = unzip_begin(&s->w, s->name, err);
+				if (!rc)
+					continue;
+			}
 			else
 				rc = not_a_capture(s, err);
 		}
@@ -154,8 +165,8 @@ int net_open_capture(struct net_source **out, const char *path, struct log *err)
 			break;
 		rc = window_fill(&s->w);
 		if (rc < 0) {
-			log_printf(err, "%s: %s", s->name, strerror(-rc));
-			return rc;
+			log_printf(err, "%s: %s", s->name, rc == -EBADMSG ? "the gzip stream is damaged or breaks off" : strerror(-rc));
+			return -EINVAL;
 		}
 		if (!rc && window_left(&s->w) < 4)
 			return not_a_capture(s, err);
@@ -189,7 +200,7 @@ int net_read(struct net_source *s, struct net_packet *packets, u32 max, struct l
 		rc = window_fill(&s->w);
 		if (rc < 0) {
 			s->damaged = true;
-			log_printf(err, "%s: read: %s", s->name, strerror(-rc));
+			log_printf(err, "%s: %s", s->name, rc == -EBADMSG ? "the gzip stream is damaged or breaks off" : strerror(-rc));
 			return rc;
 		}
 		if (rc == 0) {

@@ -12,6 +12,7 @@ struct window {
 	u64 start;		/* file offset of base[0] */
 	int fd;			/* owned; -1 when mapped */
 	bool eof;
+	struct unzip *unzip;	/* gzip: what is read from fd goes through it; else NULL */
 };
 
 static inline const u8 *window_at(const struct window *w)
@@ -36,6 +37,11 @@ struct net_source {
 	bool damaged;		/* said so once: the end from now on */
 	void *format;		/* the format's own state */
 };
+
+/* gzip.c: begin to unpack the stream that the window now holds the first bytes of; then reads give unpacked bytes. */
+int unzip_begin(struct window *w, const char *name, struct log *err);
+ssize_t unzip_read(struct window *w, u8 *to, size_t room);	/* as read(2); -EBADMSG: damaged */
+void unzip_free(struct unzip *z);
 
 int pcap_begin(struct net_source *s, struct log *err);		/* the file header; 0: more bytes needed, 1: done */
 int pcapng_begin(struct net_source *s, struct log *err);

@@ -4,6 +4,7 @@
 #include "tap.h"
 #include <fcntl.h>
 #include <sys/wait.h>
+#include <zlib.h>
 
 static char dir[] = "/tmp/skep-net-XXXXXX", path[64];
 
@@ -181,6 +182,75 @@ static void from_a_pipe(void)
 	log_done(&err);
 }
 
+/* The same capture plain, as one gzip member, as two, cut, and damaged. */
+static void gzipped(void)
+{
+	u32 w[11] = { 0xa1b2c3d4, 4 << 16 | 2, 0, 0, 65535, 1, 7000, 5, 3, 60, 0 };
+	u8 zipped[512];
+	struct net_source *s = NULL;
+	struct net_packet p[4];
+	uLongf n = 0;
+	struct log err;
+
+	memcpy(&w[10], "abc", 3);
+	log_init(&err, 4096);
+	for (u32 half = 0; half < 43; half += 20) {
+		n = 0;
+		for (u32 from = 0; from < 43; from = from ? 43 : half ? half : 43) {
+			u32 to = !from && half ? half : 43;
+			z_stream z = { .next_in = (u8 *)w + from, .avail_in = to - from, .next_out = zipped + n, .avail_out = 512 - n };
+
+			deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+			EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
+			n += z.total_out;
+			deflateEnd(&z);
+		}
+		EQ(net_open_capture(&s, file(zipped, n), &err), 0);
+		EQ(net_read(s, p, 4, &err), 1);
+		OK(p[0].size == 3 && !memcmp(p[0].data, "abc", 3));
+		EQ(net_read(s, p, 4, &err), 0);
+		net_close(s);
+	}
+	for (u32 size = 2; size < n; size++) {
+		s = NULL;
+		if (!net_open_capture(&s, file(zipped, size), &err))
+			for (int rc = 1, k = 0; rc > 0; k++)
+				if ((rc = net_read(s, p, 4, &err)) == 0)
+					tap_ok(0, __FILE__, __LINE__, "a cut gzip stream ends well");
+		net_close(s);
+	}
+	zipped[n / 2] ^= 0x55;
+	s = NULL;
+	OK(net_open_capture(&s, file(zipped, n), &err) < 0 || net_read(s, p, 4, &err) < 0 || net_read(s, p, 4, &err) < 0);
+	net_close(s);
+	log_done(&err);
+}
+
+static void filters(void)
+{
+	static const u8 arp[42] = { [12] = 8, [13] = 6 };
+	struct net_packet p = { .data = arp, .size = 42, .wire_size = 42, .link_type = 1 };
+	struct net_filter *f = NULL;
+	struct log err;
+	char *text;
+
+	log_init(&err, 4096);
+	EQ(net_filter_new(&f, "arp", &err), 0);
+	OK(net_filter_match(f, &p));
+	p.size = 13;
+	OK(!net_filter_match(f, &p));
+	p.size = 42;
+	p.link_type = 101;
+	OK(!net_filter_match(f, &p));
+	net_filter_free(f);
+	f = NULL;
+	EQ(net_filter_new(&f, "tcp port", &err), -EINVAL);
+	text = log_text(&err, NULL);
+	OK(strstr(text, "filter \"tcp port\": "));
+	free(text);
+	log_done(&err);
+}
+
 static void hex(void)
 {
 	struct net_source *s = NULL;
@@ -214,6 +284,8 @@ int main(void)
 	write_and_read("w.pcap");
 	write_and_read("w.pcapng");
 	from_a_pipe();
+	gzipped();
+	filters();
 	hex();
 	unlink(path);
 	rmdir(dir);
