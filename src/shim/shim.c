@@ -18,7 +18,8 @@ static long result(long r)
 
 static long bad_floor(void)
 {
-	static const char text[] = "skep: SKEP_FLOOR is neither \"user\" nor \"kernel\": bpf(2) answers EINVAL\n";
+	static const char text[] =
+	    "skep: SKEP_FLOOR is neither \"user\" nor \"kernel\": bpf(2) answers EINVAL\n";
 	static _Atomic bool said;
 
 	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
@@ -71,7 +72,8 @@ static long by_number(long nr, const long *a)
 	}
 }
 
-/* Like libc's, it reads six arguments however many were given: the sixth lies on the stack, or some other value does. */
+/* Like libc's, it reads six arguments however many were given: the sixth lies on the stack, or some
+ * other value does. */
 __attribute__((no_sanitize("address"))) long SHIM(syscall)(long nr, ...)
 {
 	long a[6];
@@ -130,8 +132,10 @@ int SHIM(epoll_pwait)(int ep, struct epoll_event *evs, int max, int timeout, con
 	return result(sys_epoll_pwait(ep, evs, max, timeout, mask, SIGSET_SIZE));
 }
 
-int SHIM(epoll_pwait2)(int ep, struct epoll_event *evs, int max, const struct timespec *timeout, const sigset_t *mask);
-int SHIM(epoll_pwait2)(int ep, struct epoll_event *evs, int max, const struct timespec *timeout, const sigset_t *mask)
+int SHIM(epoll_pwait2)(int ep, struct epoll_event *evs, int max, const struct timespec *timeout,
+		       const sigset_t *mask);
+int SHIM(epoll_pwait2)(int ep, struct epoll_event *evs, int max, const struct timespec *timeout,
+		       const sigset_t *mask)
 {
 	return result(sys_epoll_pwait2(ep, evs, max, timeout, mask, SIGSET_SIZE));
 }

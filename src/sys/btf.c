@@ -31,7 +31,8 @@ static int parse(struct sys_call *c, struct sys_vlog *vlog, struct btf_types **o
 
 	err = sys_read_all(c, &data, c->attr.btf_load.btf, c->attr.btf_load.btf_size);
 	if (!err)
-		err = btf_parse(out, data ? data : "", c->attr.btf_load.btf_size, NULL, vlog->log.level ? &vlog->log : NULL);
+		err = btf_parse(out, data ? data : "", c->attr.btf_load.btf_size, NULL,
+				vlog->log.level ? &vlog->log : NULL);
 	log_err = sys_vlog_finish(c, vlog, &true_size);
 	if (c->size >= offsetof(union abi_attr, btf_load.log_true_size) + sizeof(true_size)) {
 		c->attr.btf_load.log_true_size = true_size;
@@ -45,14 +46,15 @@ static int parse(struct sys_call *c, struct sys_vlog *vlog, struct btf_types **o
 
 long sys_btf_load(struct sys_call *c)
 {
-	struct sys_vlog vlog = { .size = 0 };
+	struct sys_vlog vlog = {.size = 0};
 	struct btf_types *btf;
 	int err = check_flags(&c->attr), fd;
 
 	if (!err && c->attr.btf_load.btf_size > MAX_SIZE)
 		err = -E2BIG;
 	if (!err)
-		err = sys_vlog_start(&vlog, c->attr.btf_load.log_level, c->attr.btf_load.log_size, c->attr.btf_load.log_buf);
+		err = sys_vlog_start(&vlog, c->attr.btf_load.log_level, c->attr.btf_load.log_size,
+				     c->attr.btf_load.log_buf);
 	if (err)
 		return err;
 	err = parse(c, &vlog, &btf);

@@ -1,6 +1,6 @@
-/* The caller in this very process. Its memory is read and written by process_vm_readv/writev, so that a bad pointer is an
- * EFAULT and not a crash. Where the system forbids those calls (an old seccomp profile), addresses that can't be any are
- * still refused and the rest is trusted. */
+/* The caller in this very process. Its memory is read and written by process_vm_readv/writev, so
+ * that a bad pointer is an EFAULT and not a crash. Where the system forbids those calls (an old
+ * seccomp profile), addresses that can't be any are still refused and the rest is trusted. */
 #include "sys.h"
 #include "door.h"
 #include "prog/prog.h"
@@ -8,7 +8,7 @@
 
 static long copy(long nr, void *ours, u64 theirs, size_t size)
 {
-	struct iovec local = { ours, size }, remote = { ptr_of(theirs), size };
+	struct iovec local = {ours, size}, remote = {ptr_of(theirs), size};
 
 	return raw(nr, raw(SYS_getpid), raw_arg(&local), 1, raw_arg(&remote), 1, 0);
 }
@@ -60,11 +60,12 @@ static int str_self(struct sys_caller *c, char *to, u64 from, size_t room)
 
 struct sys_caller *sys_self(void)
 {
-	static const struct sys_caller_ops ops = { read_self, write_self, str_self };
+	static const struct sys_caller_ops ops = {read_self, write_self, str_self};
 	static struct sys_caller self = {
-		.ops = &ops,
-		.in_process = true,
-		.caps = VERIFY_CAP_BPF | VERIFY_CAP_PERFMON | VERIFY_CAP_NET_ADMIN | VERIFY_CAP_SYS_ADMIN,
+	    .ops = &ops,
+	    .in_process = true,
+	    .caps =
+		VERIFY_CAP_BPF | VERIFY_CAP_PERFMON | VERIFY_CAP_NET_ADMIN | VERIFY_CAP_SYS_ADMIN,
 	};
 
 	return &self;

@@ -1,7 +1,7 @@
 /* The element commands: look up, update, delete, next key, look up and delete.
  *
- * In process, keys and values are used where they lie (a bad pointer is caught as far as sys_plausible() can); for every
- * other caller they pass through a copy. */
+ * In process, keys and values are used where they lie (a bad pointer is caught as far as
+ * sys_plausible() can); for every other caller they pass through a copy. */
 #include "sys.h"
 #include "door.h"
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 /* A key or value: the caller's own memory, or a copy of it. */
 struct part {
 	void *mem;
-	void *copy;	/* owned */
+	void *copy; /* owned */
 	u64 user;
 	u32 size;
 };
@@ -43,8 +43,8 @@ static int part_in(struct sys_call *c, struct part *p, u64 user, u32 size)
 	return err || !p->copy ? err : sys_read_mem(c, p->mem, user, size);
 }
 
-/* What lies in process was written in place; an implausible address is found out only now, after the look-up, as on the
- * kernel. */
+/* What lies in process was written in place; an implausible address is found out only now, after
+ * the look-up, as on the kernel. */
 static int part_out(struct sys_call *c, struct part *p)
 {
 	if (!p->copy)
@@ -68,7 +68,7 @@ static bool may_write(const struct map *m, u32 mode)
 long sys_elem_lookup(struct sys_call *c)
 {
 	autounpin struct sys_handle *h = NULL;
-	autopart struct part key = { 0 }, value = { 0 };
+	autopart struct part key = {0}, value = {0};
 	struct map *m;
 	u32 mode;
 	int err;
@@ -93,7 +93,7 @@ long sys_elem_lookup(struct sys_call *c)
 long sys_elem_update(struct sys_call *c)
 {
 	autounpin struct sys_handle *h = NULL;
-	autopart struct part key = { 0 }, value = { 0 };
+	autopart struct part key = {0}, value = {0};
 	struct map *m;
 	u32 mode;
 	int err;
@@ -118,7 +118,7 @@ long sys_elem_update(struct sys_call *c)
 long sys_elem_delete(struct sys_call *c)
 {
 	autounpin struct sys_handle *h = NULL;
-	autopart struct part key = { 0 };
+	autopart struct part key = {0};
 	struct map *m;
 	u32 mode;
 	int err;
@@ -135,7 +135,7 @@ long sys_elem_delete(struct sys_call *c)
 long sys_elem_next(struct sys_call *c)
 {
 	autounpin struct sys_handle *h = NULL;
-	autopart struct part key = { 0 }, next = { 0 };
+	autopart struct part key = {0}, next = {0};
 	struct map *m;
 	u32 mode;
 	int err;
@@ -156,7 +156,7 @@ long sys_elem_next(struct sys_call *c)
 long sys_elem_lookup_delete(struct sys_call *c)
 {
 	autounpin struct sys_handle *h = NULL;
-	autopart struct part key = { 0 }, value = { 0 };
+	autopart struct part key = {0}, value = {0};
 	struct map *m;
 	u32 mode;
 	int err;

@@ -1,16 +1,17 @@
 /* number -> handle, read without a lock by every call that names a descriptor.
  *
- * A slot holds a handle and two bits of mode, or a handle and HIDDEN: one of sys's own descriptors, which the application
- * must not see or close. Slots are only hints: reading one pins the handle and looks again. They are cleared by the closes
- * that pass through shim, and all at once when a handle is reused; a number without a slot is asked for by statx. */
+ * A slot holds a handle and two bits of mode, or a handle and HIDDEN: one of sys's own descriptors,
+ * which the application must not see or close. Slots are only hints: reading one pins the handle
+ * and looks again. They are cleared by the closes that pass through shim, and all at once when a
+ * handle is reused; a number without a slot is asked for by statx. */
 #include "handle.h"
 #include <fcntl.h>
 #include <linux/stat.h>
 
-#define CHUNK 1024u
+#define CHUNK  1024u
 #define CHUNKS 1024u /* numbers up to 1M; what lies above is asked for each time */
 #define HIDDEN 4u
-#define FLAGS 7u
+#define FLAGS  7u
 
 typedef _Atomic uintptr_t slot;
 static slot *_Atomic chunks[CHUNKS];
@@ -137,7 +138,8 @@ static struct sys_handle *ask(s32 fd, u32 *mode, int *err)
 	struct statx st;
 	struct sys_handle *h;
 
-	if (raw(SYS_statx, fd, raw_arg(""), AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, raw_arg(&st))) {
+	if (raw(SYS_statx, fd, raw_arg(""), AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+		raw_arg(&st))) {
 		*err = -EBADF;
 		return NULL;
 	}

@@ -1,5 +1,5 @@
-/* The tables of what is published: by id for each type, by inode for all. One lock guards them; it is never held while
- * references are dropped, because the last one comes back here (gone()). */
+/* The tables of what is published: by id for each type, by inode for all. One lock guards them; it
+ * is never held while references are dropped, because the last one comes back here (gone()). */
 #include "handle.h"
 #include "btf/btf.h"
 #include "map/map.h"
@@ -12,14 +12,14 @@
 
 #define BUCKETS 1024
 
-struct by_id {			/* sorted by id: ids only grow */
+struct by_id { /* sorted by id: ids only grow */
 	struct sys_handle **v;
 	u32 n, cap, next;
 };
 
 _Atomic u32 sys_live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct by_id ids[OBJ_LINK + 1] = { [0 ... OBJ_LINK] = { .next = 1 } };
+static struct by_id ids[OBJ_LINK + 1] = {[0 ... OBJ_LINK] = {.next = 1}};
 static struct sys_handle *buckets[BUCKETS];
 static struct sys_handle *spare;
 
@@ -58,7 +58,7 @@ bool sys_pin(struct sys_handle *h)
 
 void sys_unpin(struct sys_handle *h)
 {
-	struct obj *obj = h->obj;	/* ours to touch: until the last pin goes the object has a user */
+	struct obj *obj = h->obj; /* ours to touch: until the last pin goes the object has a user */
 
 	if (atomic_fetch_sub(&h->pins, 1) == 1)
 		obj_put_user(obj);
@@ -66,7 +66,8 @@ void sys_unpin(struct sys_handle *h)
 
 /* ---- tables; all under the lock */
 
-static u32 slot_of(const struct by_id *t, u32 id)	/* index of the first entry with an id >= this one */
+static u32 slot_of(const struct by_id *t,
+		   u32 id) /* index of the first entry with an id >= this one */
 {
 	u32 lo = 0, hi = t->n;
 
@@ -216,7 +217,8 @@ static int open_again(int fd, int flags)
 static int inode_of(int fd, u64 *dev, u64 *ino)
 {
 	struct statx st;
-	long err = raw(SYS_statx, fd, raw_arg(""), AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, raw_arg(&st));
+	long err = raw(SYS_statx, fd, raw_arg(""), AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+		       raw_arg(&st));
 
 	if (err)
 		return err;
@@ -231,12 +233,13 @@ static int empty_file(const char *name)
 	int fd = raw(SYS_memfd_create, raw_arg(name), MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd >= 0)
-		raw(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+		raw(SYS_fcntl, fd, F_ADD_SEALS,
+		    F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
 	return fd;
 }
 
-/* A file straight from memfd_create is not counted by leases, one opened by its path is: keep the latter, out of the way.
- * Takes `file` over on success. */
+/* A file straight from memfd_create is not counted by leases, one opened by its path is: keep the
+ * latter, out of the way. Takes `file` over on success. */
 static int counted_and_hidden(int file)
 {
 	int again, high;
@@ -287,8 +290,8 @@ static u32 mode_of(int open_flags)
 	return acc == O_RDONLY ? SYS_READ : acc == O_WRONLY ? SYS_WRITE : SYS_READ | SYS_WRITE;
 }
 
-/* Under the lock; the object is in the tables or about to be. The new descriptor is checked to be the object's: someone
- * may have closed the hidden one behind our back. */
+/* Under the lock; the object is in the tables or about to be. The new descriptor is checked to be
+ * the object's: someone may have closed the hidden one behind our back. */
 static int open_handle(struct sys_handle *h, int open_flags)
 {
 	u64 dev, ino;
@@ -304,7 +307,8 @@ static int open_handle(struct sys_handle *h, int open_flags)
 	return fd;
 }
 
-static int publish_locked(struct obj *obj, struct btf_types *btf, const char *name, int open_flags, u32 id)
+static int publish_locked(struct obj *obj, struct btf_types *btf, const char *name, int open_flags,
+			  u32 id)
 {
 	struct by_id *t = &ids[obj->type];
 	struct sys_handle *h = room_for_one(t) ? new_handle() : NULL;
@@ -323,9 +327,9 @@ static int publish_locked(struct obj *obj, struct btf_types *btf, const char *na
 	}
 	h->obj = obj;
 	h->btf = btf;
-	h->forever = btf && id;	/* a chosen id: the kernel's BTF */
+	h->forever = btf && id; /* a chosen id: the kernel's BTF */
 	h->own = obj->ops;
-	h->ops = (struct obj_ops){ .unused = h->own->unused, .free = gone };
+	h->ops = (struct obj_ops){.unused = h->own->unused, .free = gone};
 	obj->ops = &h->ops;
 	obj->id = id ? id : t->next++;
 	h->held = true;
@@ -345,7 +349,7 @@ static int publish(struct obj *obj, struct btf_types *btf, const char *name, int
 	fd = publish_locked(obj, btf, name, open_flags, id);
 	sys_unlock();
 	if (fd >= 0)
-		obj_put(obj);	/* the caller's; the descriptor's user holds it now */
+		obj_put(obj); /* the caller's; the descriptor's user holds it now */
 	return fd;
 }
 
@@ -378,11 +382,14 @@ static void hold_again(struct sys_handle *h)
 		return;
 	h->held = true;
 	obj_get_user(h->obj);
-	if (atomic_fetch_add(&h->pins, 1))	/* a call is still using it and has a user of its own: one is enough */
+	if (atomic_fetch_add(
+		&h->pins,
+		1)) /* a call is still using it and has a user of its own: one is enough */
 		obj_put_user(h->obj);
 }
 
-/* Found unheld although the caller has a descriptor of it (opened through /proc by someone): it is held again. */
+/* Found unheld although the caller has a descriptor of it (opened through /proc by someone): it is
+ * held again. */
 struct sys_handle *sys_by_inode(u64 dev, u64 ino)
 {
 	struct sys_handle *h;

@@ -1,5 +1,5 @@
-/* Ids: one space each for maps, programs, BTF and links, counting up as the kernel's. BTF 1 is the running kernel's own,
- * where the machine lets it be read. */
+/* Ids: one space each for maps, programs, BTF and links, counting up as the kernel's. BTF 1 is the
+ * running kernel's own, where the machine lets it be read. */
 #include "sys.h"
 #include "door.h"
 #include "btf/btf.h"
@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-#define KERNEL_ID 1u
+#define KERNEL_ID  1u
 
 /* ---- the kernel's BTF */
 
@@ -119,7 +119,7 @@ long sys_btf_by_id(struct sys_call *c)
 
 	if (c->attr.id.open_flags & ~ABI_F_TOKEN_FD)
 		return -EINVAL;
-	if (c->attr.id.open_flags & ABI_F_TOKEN_FD) {	/* no descriptor of skep's is a token */
+	if (c->attr.id.open_flags & ABI_F_TOKEN_FD) { /* no descriptor of skep's is a token */
 		struct sys_handle *h = sys_fd_get(c->attr.id.token_fd, &mode, &err);
 
 		if (h)

@@ -1,5 +1,6 @@
-/* OBJ_GET_INFO_BY_FD: structures that may be shorter or longer on the caller's side than here, and the caller's buffers
- * that they point at: each has a count that says how much room there is and then how much there would be. */
+/* OBJ_GET_INFO_BY_FD: structures that may be shorter or longer on the caller's side than here, and
+ * the caller's buffers that they point at: each has a count that says how much room there is and
+ * then how much there would be. */
 #include "sys.h"
 #include "door.h"
 #include "base/cleanup.h"
@@ -40,22 +41,22 @@ static int info_out(struct sys_call *c, const void *info, u32 size)
 
 static int map_info(struct sys_call *c, const struct map *m)
 {
-	struct abi_map_info info = { 0 };
+	struct abi_map_info info = {0};
 	u32 size = sizeof(info);
 	int err = info_in(c, &info, &size);
 
 	if (err)
 		return err;
-	if (info.hash || info.hash_size)	/* hashes of exclusive maps, which are not built */
+	if (info.hash || info.hash_size) /* hashes of exclusive maps, which are not built */
 		return -EINVAL;
 	info = (struct abi_map_info){
-		.type = m->type,
-		.id = m->obj.id,
-		.key_size = m->key_size,
-		.value_size = m->value_size,
-		.max_entries = m->max_entries,
-		.map_flags = m->flags,
-		.map_extra = m->extra,
+	    .type = m->type,
+	    .id = m->obj.id,
+	    .key_size = m->key_size,
+	    .value_size = m->value_size,
+	    .max_entries = m->max_entries,
+	    .map_flags = m->flags,
+	    .map_extra = m->extra,
 	};
 	memcpy(info.name, m->name, sizeof(info.name));
 	if (m->btf) {
@@ -110,26 +111,32 @@ static int prog_arrays(struct sys_call *c, const struct prog *p, struct abi_prog
 	int err = map_ids(c, p, info);
 
 	if (!err)
-		err = rec_size(info->nr_func_info, &info->func_info_rec_size, sizeof(*p->func_info));
+		err =
+		    rec_size(info->nr_func_info, &info->func_info_rec_size, sizeof(*p->func_info));
 	if (!err)
-		err = rec_size(info->nr_line_info, &info->line_info_rec_size, sizeof(*p->line_info));
+		err =
+		    rec_size(info->nr_line_info, &info->line_info_rec_size, sizeof(*p->line_info));
 	if (!err)
-		err = rec_size(info->nr_jited_line_info, &info->jited_line_info_rec_size, sizeof(u64));
+		err = rec_size(info->nr_jited_line_info, &info->jited_line_info_rec_size,
+			       sizeof(u64));
 	if (err)
 		return err;
-	info->xlated_prog_len /= sizeof(*p->xlated);	/* whole instructions fit or not */
-	err = fill(c, info->xlated_prog_insns, &info->xlated_prog_len, p->xlated, p->n_xlated, sizeof(*p->xlated));
+	info->xlated_prog_len /= sizeof(*p->xlated); /* whole instructions fit or not */
+	err = fill(c, info->xlated_prog_insns, &info->xlated_prog_len, p->xlated, p->n_xlated,
+		   sizeof(*p->xlated));
 	info->xlated_prog_len *= sizeof(*p->xlated);
 	if (!err)
-		err = fill(c, info->func_info, &info->nr_func_info, p->func_info, p->n_func_info, sizeof(*p->func_info));
+		err = fill(c, info->func_info, &info->nr_func_info, p->func_info, p->n_func_info,
+			   sizeof(*p->func_info));
 	if (!err)
-		err = fill(c, info->line_info, &info->nr_line_info, p->line_info, p->n_line_info, sizeof(*p->line_info));
+		err = fill(c, info->line_info, &info->nr_line_info, p->line_info, p->n_line_info,
+			   sizeof(*p->line_info));
 	return err ? err : prog_tags(c, p, info);
 }
 
 static int prog_info(struct sys_call *c, struct prog *p)
 {
-	struct abi_prog_info info = { 0 };
+	struct abi_prog_info info = {0};
 	u32 size = sizeof(info);
 	int err = info_in(c, &info, &size);
 
@@ -153,7 +160,8 @@ static int prog_info(struct sys_call *c, struct prog *p)
 	info.verified_insns = p->verified_insns;
 	info.attach_btf_obj_id = info.attach_btf_id = 0;
 	/* there is no machine code yet whose place or size could be told */
-	info.jited_prog_len = info.nr_jited_ksyms = info.nr_jited_func_lens = info.nr_jited_line_info = 0;
+	info.jited_prog_len = info.nr_jited_ksyms = info.nr_jited_func_lens =
+	    info.nr_jited_line_info = 0;
 	return info_out(c, &info, size);
 }
 
@@ -169,14 +177,15 @@ static int name_out(struct sys_call *c, struct abi_btf_info *info, const char *n
 	info->name_len = len;
 	if (!user)
 		return 0;
-	if (sys_write_mem(c, user, name, MIN(len, room - 1)) || sys_write_mem(c, user + MIN(len, room - 1), "", 1))
+	if (sys_write_mem(c, user, name, MIN(len, room - 1)) ||
+	    sys_write_mem(c, user + MIN(len, room - 1), "", 1))
 		return -EFAULT;
 	return room > len ? 0 : -ENOSPC;
 }
 
 static int btf_info(struct sys_call *c, const struct sys_handle *h)
 {
-	struct abi_btf_info info = { 0 };
+	struct abi_btf_info info = {0};
 	u32 size = sizeof(info), raw_size;
 	const void *bytes = btf_raw(h->btf, &raw_size);
 	int err = info_in(c, &info, &size), name_err;

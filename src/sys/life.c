@@ -1,8 +1,10 @@
-/* Does anyone still hold it? Looked at when a descriptor or a mapping goes (the calls below stand in for the system's),
- * and before an id is told. What ends without passing here (a raw system call, another process) is seen at the next look.
+/* Does anyone still hold it? Looked at when a descriptor or a mapping goes (the calls below stand
+ * in for the system's), and before an id is told. What ends without passing here (a raw system
+ * call, another process) is seen at the next look.
  *
- * The calls take the place of close(2) etc. for the whole process, so with nothing published they are the bare call, and
- * they never wait for the lock: close() may run in a signal handler over a thread that has it. */
+ * The calls take the place of close(2) etc. for the whole process, so with nothing published they
+ * are the bare call, and they never wait for the lock: close() may run in a signal handler over a
+ * thread that has it. */
 #include "sys.h"
 #include "handle.h"
 #include <fcntl.h>
@@ -11,8 +13,8 @@
 #include <sys/resource.h>
 
 #define SUSPECTS_AT_ONCE 16 /* looked at when some other descriptor is closed */
-#define CLOSE_UNSHARE 2u    /* CLOSE_RANGE_* of linux/close_range.h */
-#define CLOSE_CLOEXEC 4u
+#define CLOSE_UNSHARE	 2u /* CLOSE_RANGE_* of linux/close_range.h */
+#define CLOSE_CLOEXEC	 4u
 
 static struct sys_handle *suspects; /* ring; the head was looked at longest ago */
 static _Atomic u32 n_suspects;
@@ -23,7 +25,7 @@ static _Atomic pid_t owner; /* the process that the tables belong to */
 
 int sys_move_high(int fd)
 {
-	struct rlimit lim = { 0 };
+	struct rlimit lim = {0};
 	long base, high;
 
 	raw(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, raw_arg(&lim));
@@ -50,7 +52,7 @@ void sys_suspect_drop(struct sys_handle *h)
 		suspects = h->suspect_next == h ? NULL : h->suspect_next;
 }
 
-static void suspect(struct sys_handle *h)	/* to the end of the list */
+static void suspect(struct sys_handle *h) /* to the end of the list */
 {
 	sys_suspect_drop(h);
 	h->suspect = true;
@@ -67,7 +69,8 @@ static void suspect(struct sys_handle *h)	/* to the end of the list */
 
 /* ---- the look */
 
-/* Under the lock. True: nobody holds it any more and the pin of the holders is the caller's to drop. */
+/* Under the lock. True: nobody holds it any more and the pin of the holders is the caller's to
+ * drop. */
 static bool let_go(struct sys_handle *h)
 {
 	if (!h->held || h->forever)
@@ -162,7 +165,8 @@ static void after_fork(void)
 	sys_unlock();
 }
 
-/* The child has its own copy of everything; its parent's descriptors count as holders until the parent closes them. */
+/* The child has its own copy of everything; its parent's descriptors count as holders until the
+ * parent closes them. */
 static void after_fork_child(void)
 {
 	atomic_store(&owner, raw(SYS_getpid));
@@ -180,13 +184,14 @@ void sys_own_process(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, start);
-	atomic_store(&owner, raw(SYS_getpid));	/* a child made without fork() comes here, too */
+	atomic_store(&owner, raw(SYS_getpid)); /* a child made without fork() comes here, too */
 }
 
 /* A child of vfork has our memory and its own descriptors: what it closes is still open here. */
 static bool ours(void)
 {
-	return atomic_load_explicit(&sys_live, memory_order_relaxed) && raw(SYS_getpid) == atomic_load(&owner);
+	return atomic_load_explicit(&sys_live, memory_order_relaxed) &&
+	       raw(SYS_getpid) == atomic_load(&owner);
 }
 
 /* ---- the calls; results are those of the system, -errno */

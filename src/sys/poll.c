@@ -1,9 +1,11 @@
-/* Ring buffers in epoll sets. A memfd can't be polled, so an eventfd stands in for it: readable when a producer has woken
- * the ring and there is something to read. The consumer moves on by a store in shared memory that nobody sees, so the
- * eventfd is brought up to date before each wait: that keeps level semantics, as the kernel has them. A ring left non-empty
- * is ready again; one that was emptied is not; records submitted with BPF_RB_NO_WAKEUP don't make it ready.
+/* Ring buffers in epoll sets. A memfd can't be polled, so an eventfd stands in for it: readable
+ * when a producer has woken the ring and there is something to read. The consumer moves on by a
+ * store in shared memory that nobody sees, so the eventfd is brought up to date before each wait:
+ * that keeps level semantics, as the kernel has them. A ring left non-empty is ready again; one
+ * that was emptied is not; records submitted with BPF_RB_NO_WAKEUP don't make it ready.
  *
- * Maps that nobody can wait for answer EPOLLERR on the kernel; a pipe without a reader does so, too. */
+ * Maps that nobody can wait for answer EPOLLERR on the kernel; a pipe without a reader does so,
+ * too. */
 #include "sys.h"
 #include "door.h"
 #include "map/map.h"
@@ -24,7 +26,8 @@ static bool is_ring(struct sys_handle *h)
 	return map_of(h)->type == BPF_MAP_TYPE_RINGBUF;
 }
 
-/* From the producer, in any thread. Each wake-up is written: an edge-triggered waiter counts them. */
+/* From the producer, in any thread. Each wake-up is written: an edge-triggered waiter counts them.
+ */
 static void on_wake(void *arg)
 {
 	struct sys_handle *h = arg;
@@ -34,7 +37,8 @@ static void on_wake(void *arg)
 	raw(SYS_write, h->poll_fd, raw_arg(&one), sizeof(one));
 }
 
-/* The order matters: a wake-up between the first two lines is read away, and made good by the third. */
+/* The order matters: a wake-up between the first two lines is read away, and made good by the
+ * third. */
 static void drain(struct sys_handle *h)
 {
 	u64 count;
@@ -139,7 +143,7 @@ static int poll_fd(struct sys_handle *h, bool make)
 
 static int ctl(int ep, int op, struct sys_handle *h, struct epoll_event *ev)
 {
-	struct epoll_event mine = { 0 };
+	struct epoll_event mine = {0};
 	int fd = poll_fd(h, op == EPOLL_CTL_ADD);
 
 	if (fd < 0)
@@ -171,14 +175,17 @@ int sys_epoll_ctl(int ep, int op, int fd, struct epoll_event *ev)
 	return err;
 }
 
-int sys_epoll_pwait(int ep, struct epoll_event *evs, int max, int timeout_ms, const void *sigmask, size_t size)
+int sys_epoll_pwait(int ep, struct epoll_event *evs, int max, int timeout_ms, const void *sigmask,
+		    size_t size)
 {
 	sync_all();
 	return raw(SYS_epoll_pwait, ep, raw_arg(evs), max, timeout_ms, raw_arg(sigmask), size);
 }
 
-int sys_epoll_pwait2(int ep, struct epoll_event *evs, int max, const void *timeout, const void *sigmask, size_t size)
+int sys_epoll_pwait2(int ep, struct epoll_event *evs, int max, const void *timeout,
+		     const void *sigmask, size_t size)
 {
 	sync_all();
-	return raw(SYS_epoll_pwait2, ep, raw_arg(evs), max, raw_arg(timeout), raw_arg(sigmask), size);
+	return raw(SYS_epoll_pwait2, ep, raw_arg(evs), max, raw_arg(timeout), raw_arg(sigmask),
+		   size);
 }

@@ -1,5 +1,5 @@
-/* PROG_LOAD and PROG_BIND_MAP. Everything is copied out of the caller's memory once and only the copies are looked at;
- * prog_load() judges them. */
+/* PROG_LOAD and PROG_BIND_MAP. Everything is copied out of the caller's memory once and only the
+ * copies are looked at; prog_load() judges them. */
 #include "sys.h"
 #include "door.h"
 #include "base/cleanup.h"
@@ -8,8 +8,8 @@
 #include "prog/prog.h"
 #include <fcntl.h>
 
-#define MAX_RECORD 252u			/* MAX_FUNCINFO_REC_SIZE and MAX_LINEINFO_REC_SIZE */
-#define MAX_CORE_RELOS (16u << 20)	/* bytes */
+#define MAX_RECORD     252u	   /* MAX_FUNCINFO_REC_SIZE and MAX_LINEINFO_REC_SIZE */
+#define MAX_CORE_RELOS (16u << 20) /* bytes */
 
 static __thread struct refusal last_refusal __attribute__((tls_model("initial-exec")));
 static __thread bool refused __attribute__((tls_model("initial-exec")));
@@ -24,8 +24,8 @@ struct load {
 	struct sys_call *call;
 	struct prog_attr attr;
 	void *insns, *func_info, *line_info, *core_relos;
-	s32 *fd_array;		/* fd_array_cnt of them, when the caller says how many there are */
-	struct btf_types *btf;	/* a reference */
+	s32 *fd_array;	       /* fd_array_cnt of them, when the caller says how many there are */
+	struct btf_types *btf; /* a reference */
 	char license[128];
 	struct sys_vlog vlog;
 };
@@ -88,7 +88,7 @@ static int read_fd_array(struct load *l)
 		log_printf(&l->vlog.log, "fd_array_cnt is too big (%u)\n", n);
 		return -EINVAL;
 	}
-	if (n > 65536)	/* more than a process could well have open */
+	if (n > 65536) /* more than a process could well have open */
 		return -ENOMEM;
 	err = sys_read_all(l->call, (void **)&l->fd_array, a->prog_load.fd_array, n * sizeof(s32));
 	for (u32 i = 0; !err && i < n; i++) {
@@ -133,8 +133,9 @@ static int check_token(const union abi_attr *a)
 	return h ? -EINVAL : err;
 }
 
-/* Records of func_info or line_info lie in ascending order below insn_cnt: more of them than that are wrong whatever they
- * hold, so one more than can be right is copied and prog_load() finds it. A record size that is wrong is its to refuse, too. */
+/* Records of func_info or line_info lie in ascending order below insn_cnt: more of them than that
+ * are wrong whatever they hold, so one more than can be right is copied and prog_load() finds it. A
+ * record size that is wrong is its to refuse, too. */
 static int read_records(struct load *l, void **out, u64 from, u32 rec_size, u32 *count)
 {
 	if (!*count || rec_size > MAX_RECORD)
@@ -158,7 +159,8 @@ static int read_btf(struct load *l, s32 fd)
 	return 0;
 }
 
-/* Types and records are looked at only when there are records; without them any prog_btf_fd does. */
+/* Types and records are looked at only when there are records; without them any prog_btf_fd does.
+ */
 static int read_info(struct load *l)
 {
 	const __auto_type p = &l->call->attr.prog_load;
@@ -175,13 +177,17 @@ static int read_info(struct load *l)
 		return 0;
 	err = read_btf(l, p->prog_btf_fd);
 	if (!err)
-		err = read_records(l, &l->func_info, p->func_info, p->func_info_rec_size, &a->func_info_cnt);
+		err = read_records(l, &l->func_info, p->func_info, p->func_info_rec_size,
+				   &a->func_info_cnt);
 	if (!err)
-		err = read_records(l, &l->line_info, p->line_info, p->line_info_rec_size, &a->line_info_cnt);
+		err = read_records(l, &l->line_info, p->line_info, p->line_info_rec_size,
+				   &a->line_info_cnt);
 	if (!err && p->core_relo_cnt && p->core_relo_rec_size <= MAX_RECORD) {
 		u64 size = (u64)p->core_relo_cnt * p->core_relo_rec_size;
 
-		err = size > MAX_CORE_RELOS ? -ENOMEM : sys_read_all(l->call, &l->core_relos, p->core_relos, size);
+		err = size > MAX_CORE_RELOS
+			  ? -ENOMEM
+			  : sys_read_all(l->call, &l->core_relos, p->core_relos, size);
 	}
 	a->btf = l->btf;
 	a->func_info = l->func_info;
@@ -196,42 +202,45 @@ static int read_program(struct load *l)
 	int err;
 
 	l->attr = (struct prog_attr){
-		.type = p->prog_type,
-		.attach_type = p->expected_attach_type,
-		.flags = p->prog_flags,
-		.caps = l->call->by->caps,
-		.ifindex = p->prog_ifindex,
-		.attach_btf_id = p->attach_btf_id,
-		.attach_to = p->attach_prog_fd != 0,
-		.n_insns = p->insn_cnt,
-		.license = l->license,
-		.map_by_fd = map_by_fd,
-		.ctx = l,
-		.log = &l->vlog.log,
-		.uid = l->call->by->in_process ? (u32)raw(SYS_getuid) : l->call->by->uid,
+	    .type = p->prog_type,
+	    .attach_type = p->expected_attach_type,
+	    .flags = p->prog_flags,
+	    .caps = l->call->by->caps,
+	    .ifindex = p->prog_ifindex,
+	    .attach_btf_id = p->attach_btf_id,
+	    .attach_to = p->attach_prog_fd != 0,
+	    .n_insns = p->insn_cnt,
+	    .license = l->license,
+	    .map_by_fd = map_by_fd,
+	    .ctx = l,
+	    .log = &l->vlog.log,
+	    .uid = l->call->by->in_process ? (u32)raw(SYS_getuid) : l->call->by->uid,
 	};
 	err = prog_check_attr(&l->attr);
 	if (!err && p->prog_ifindex)
-		err = -EINVAL;	/* no program here belongs to a device: as for one that the kernel does not find */
+		err = -EINVAL; /* no program here belongs to a device: as for one that the kernel
+				  does not find */
 	if (err)
 		return err;
-	err = sys_read_all(l->call, &l->insns, p->insns, (size_t)p->insn_cnt * sizeof(struct bpf_insn));
+	err = sys_read_all(l->call, &l->insns, p->insns,
+			   (size_t)p->insn_cnt * sizeof(struct bpf_insn));
 	if (err)
 		return err;
 	l->attr.insns = l->insns;
 	if (l->call->by->ops->str(l->call->by, l->license, p->license, sizeof(l->license)))
 		return -EFAULT;
 	if (p->signature)
-		return -EINVAL;	/* signed programs: see docs/abi.md */
+		return -EINVAL; /* signed programs: see docs/abi.md */
 	return sys_copy_name(l->attr.name, p->prog_name);
 }
 
 /* ---- load */
 
-/* From here on the log is open: whatever happens, the caller gets it, and its faults come before the verdict. */
+/* From here on the log is open: whatever happens, the caller gets it, and its faults come before
+ * the verdict. */
 static int judge(struct load *l, struct prog **out)
 {
-	struct refusal why = { .reg = -1 };
+	struct refusal why = {.reg = -1};
 	u32 true_size;
 	int err, log_err;
 
@@ -246,7 +255,8 @@ static int judge(struct load *l, struct prog **out)
 		}
 	}
 	log_err = sys_vlog_finish(l->call, &l->vlog, &true_size);
-	if (l->call->size >= offsetof(union abi_attr, prog_load.log_true_size) + sizeof(true_size)) {
+	if (l->call->size >=
+	    offsetof(union abi_attr, prog_load.log_true_size) + sizeof(true_size)) {
 		l->call->attr.prog_load.log_true_size = true_size;
 		if (SYS_PUT(l->call, prog_load.log_true_size))
 			return -EFAULT;
@@ -261,7 +271,7 @@ static void prog_put_ptr(struct prog **p)
 
 long sys_prog_load(struct sys_call *c)
 {
-	CLEANUP(load_done) struct load l = { .call = c };
+	CLEANUP(load_done) struct load l = {.call = c};
 	CLEANUP(prog_put_ptr) struct prog *p = NULL;
 	int err, fd;
 
@@ -270,7 +280,8 @@ long sys_prog_load(struct sys_call *c)
 	if (!err)
 		err = read_program(&l);
 	if (!err)
-		err = sys_vlog_start(&l.vlog, c->attr.prog_load.log_level, c->attr.prog_load.log_size, c->attr.prog_load.log_buf);
+		err = sys_vlog_start(&l.vlog, c->attr.prog_load.log_level,
+				     c->attr.prog_load.log_size, c->attr.prog_load.log_buf);
 	if (!err)
 		err = judge(&l, &p);
 	if (!err)

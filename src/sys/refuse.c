@@ -1,5 +1,5 @@
-/* Commands that are not built: each answers what the kernel answers where it lacks the thing, after the checks that come
- * before that on the kernel. docs/abi.md has a row for each. */
+/* Commands that are not built: each answers what the kernel answers where it lacks the thing, after
+ * the checks that come before that on the kernel. docs/abi.md has a row for each. */
 #include "sys.h"
 #include "door.h"
 #include "base/bits.h"
@@ -57,7 +57,7 @@ long sys_not_token(struct sys_call *c)
 {
 	struct statfs st;
 
-	if (LOAD(u32, c->attr.raw))	/* flags */
+	if (LOAD(u32, c->attr.raw)) /* flags */
 		return -EINVAL;
 	if (raw(SYS_fstatfs, LOAD(s32, c->attr.raw + 4), raw_arg(&st)))
 		return -EBADF;
@@ -76,7 +76,8 @@ long sys_stream_read(struct sys_call *c)
 	return stream == 1 || stream == 2 ? 0 : -ENOENT;
 }
 
-/* ---- pins: skep has no bpffs of its own yet, and what lies elsewhere is refused as the kernel does */
+/* ---- pins: skep has no bpffs of its own yet, and what lies elsewhere is refused as the kernel
+ * does */
 
 static int path_in(struct sys_call *c, char path[4096])
 {
@@ -87,7 +88,8 @@ static int path_in(struct sys_call *c, char path[4096])
 
 static int base_of(const struct sys_call *c)
 {
-	return c->attr.obj.file_flags & (1u << 14) /* BPF_F_PATH_FD */ ? c->attr.obj.path_fd : AT_FDCWD;
+	return c->attr.obj.file_flags & (1u << 14) /* BPF_F_PATH_FD */ ? c->attr.obj.path_fd
+								       : AT_FDCWD;
 }
 
 static int check_obj(const union abi_attr *a, bool pin)

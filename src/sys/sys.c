@@ -10,10 +10,10 @@
 
 static const struct command {
 	long (*run)(struct sys_call *c);
-	u16 used;	/* bytes of attr up to the end of the command's last field */
+	u16 used; /* bytes of attr up to the end of the command's last field */
 	bool hot;
 } commands[ABI_CMD_MAX] = {
-#define SYS_CMD(nr, name, fn, last, hot) [nr] = { fn, END(last), hot },
+#define SYS_CMD(nr, name, fn, last, hot) [nr] = {fn, END(last), hot},
 #include "cmd.def"
 #undef SYS_CMD
 };
@@ -82,7 +82,7 @@ static long run(struct sys_call *c, const struct command *cmd)
 
 static long hot_call(struct sys_caller *caller, const struct command *cmd, u64 attr, u32 size)
 {
-	struct sys_call c = { .by = caller, .uattr = attr, .size = size };
+	struct sys_call c = {.by = caller, .uattr = attr, .size = size};
 
 	if (!sys_plausible(attr, size))
 		return -EFAULT;
@@ -92,7 +92,7 @@ static long hot_call(struct sys_caller *caller, const struct command *cmd, u64 a
 
 long sys_bpf(struct sys_caller *caller, u32 cmd, u64 attr, u32 size)
 {
-	struct sys_call c = { .by = caller, .uattr = attr, .size = size };
+	struct sys_call c = {.by = caller, .uattr = attr, .size = size};
 	int err;
 
 	if (cmd < ABI_CMD_MAX && commands[cmd].hot && caller->in_process && size <= sizeof(c.attr))

@@ -11,7 +11,7 @@ void sys_set_trace(struct env_trace *trace)
 	trace_sink = trace;
 }
 
-struct buffers {	/* copies for a caller whose memory is elsewhere; owned */
+struct buffers { /* copies for a caller whose memory is elsewhere; owned */
 	void *data_in, *data_out, *ctx_in, *ctx_out;
 };
 
@@ -58,9 +58,11 @@ static int give_back(struct sys_call *c, const struct run_test *t, const struct 
 	int err = 0;
 
 	if (b->data_out)
-		err = sys_write_mem(c, c->attr.test.data_out, b->data_out, MIN(t->data_size_out, t->data_out_room));
+		err = sys_write_mem(c, c->attr.test.data_out, b->data_out,
+				    MIN(t->data_size_out, t->data_out_room));
 	if (!err && b->ctx_out)
-		err = sys_write_mem(c, c->attr.test.ctx_out, b->ctx_out, MIN(t->ctx_size_out, t->ctx_out_room));
+		err = sys_write_mem(c, c->attr.test.ctx_out, b->ctx_out,
+				    MIN(t->ctx_size_out, t->ctx_out_room));
 	return err;
 }
 
@@ -83,27 +85,28 @@ static int results(struct sys_call *c, const struct run_test *t)
 			out->ctx_size_out = a->ctx_size_out;
 		return 0;
 	}
-	if (SYS_PUT(c, test.retval) || SYS_PUT(c, test.data_size_out) || SYS_PUT(c, test.duration) ||
-	    (t->ctx_out && SYS_PUT(c, test.ctx_size_out)))
+	if (SYS_PUT(c, test.retval) || SYS_PUT(c, test.data_size_out) ||
+	    SYS_PUT(c, test.duration) || (t->ctx_out && SYS_PUT(c, test.ctx_size_out)))
 		return -EFAULT;
 	return 0;
 }
 
 long sys_test_run(struct sys_call *c)
 {
-	CLEANUP(buffers_done) struct buffers b = { 0 };
+	CLEANUP(buffers_done) struct buffers b = {0};
 	autounpin struct sys_handle *h = NULL;
 	const __auto_type a = &c->attr.test;
 	struct run_test t = {
-		.data_size_in = a->data_size_in,
-		.data_out_room = a->data_size_out ? a->data_size_out : RUN_MAX_FRAME,	/* 0: as much as there is */
-		.ctx_size_in = a->ctx_size_in,
-		.ctx_out_room = a->ctx_size_out,
-		.repeat = a->repeat,
-		.flags = a->flags,
-		.cpu = a->cpu,
-		.batch_size = a->batch_size,
-		.trace = trace_sink,
+	    .data_size_in = a->data_size_in,
+	    .data_out_room =
+		a->data_size_out ? a->data_size_out : RUN_MAX_FRAME, /* 0: as much as there is */
+	    .ctx_size_in = a->ctx_size_in,
+	    .ctx_out_room = a->ctx_size_out,
+	    .repeat = a->repeat,
+	    .flags = a->flags,
+	    .cpu = a->cpu,
+	    .batch_size = a->batch_size,
+	    .trace = trace_sink,
 	};
 	struct prog *p;
 	int err, put_err;
@@ -117,7 +120,8 @@ long sys_test_run(struct sys_call *c)
 	if (!err)
 		err = input(c, &t.ctx_in, &b.ctx_in, a->ctx_in, a->ctx_size_in);
 	if (!err)
-		err = output(c, &t.data_out, &b.data_out, a->data_out, MIN(t.data_out_room, RUN_MAX_FRAME));
+		err = output(c, &t.data_out, &b.data_out, a->data_out,
+			     MIN(t.data_out_room, RUN_MAX_FRAME));
 	if (!err)
 		err = output(c, &t.ctx_out, &b.ctx_out, a->ctx_out, MIN(t.ctx_out_room, SYS_PAGE));
 	if (err)

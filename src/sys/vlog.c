@@ -1,6 +1,7 @@
-/* The caller's log buffer, by the rules that PROG_LOAD and BTF_LOAD share: which combinations of level, size and buffer are
- * allowed, what is kept when the text is longer (its end, or with BPF_LOG_FIXED its beginning), how the caller learns how
- * much room all of it needs (log_true_size, -ENOSPC). The text never changes the verdict except by that -ENOSPC. */
+/* The caller's log buffer, by the rules that PROG_LOAD and BTF_LOAD share: which combinations of
+ * level, size and buffer are allowed, what is kept when the text is longer (its end, or with
+ * BPF_LOG_FIXED its beginning), how the caller learns how much room all of it needs (log_true_size,
+ * -ENOSPC). The text never changes the verdict except by that -ENOSPC. */
 #include "door.h"
 #include "base/cleanup.h"
 

@@ -7,16 +7,20 @@ static const struct {
 	u32 types[4 + 3 + 6];
 	char strings[24];
 } blob = {
-	.h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(struct btf_header), .type_len = 13 * 4, .str_off = 13 * 4,
-	       .str_len = 15 },
-	.types = { 1, BTF_KIND_INT << 24, 4, BTF_INT_SIGNED << 24 | 32,	/* [1] int */
-		   5, BTF_KIND_STRUCT << 24 | 2, 8, 11, 1, 0, 13, 1, 32 },	/* [2] point: x, y */
-	.strings = "\0int\0point\0x\0y",
+    .h = {.magic = BTF_MAGIC,
+	  .version = 1,
+	  .hdr_len = sizeof(struct btf_header),
+	  .type_len = 13 * 4,
+	  .str_off = 13 * 4,
+	  .str_len = 15},
+    .types = {1, BTF_KIND_INT << 24, 4, BTF_INT_SIGNED << 24 | 32,   /* [1] int */
+	      5, BTF_KIND_STRUCT << 24 | 2, 8, 11, 1, 0, 13, 1, 32}, /* [2] point: x, y */
+    .strings = "\0int\0point\0x\0y",
 };
 
 static int load_btf(struct floor *f, const void *data, u32 size)
 {
-	union abi_attr a = { .btf_load = { .btf = addr_of(data), .btf_size = size } };
+	union abi_attr a = {.btf_load = {.btf = addr_of(data), .btf_size = size}};
 
 	return call(f, BPF_BTF_LOAD, &a);
 }
@@ -27,7 +31,7 @@ void area_btf(struct floor *f)
 {
 	static const u8 zeros[64];
 	static char text[4096];
-	union abi_attr a = { .btf_load = { .btf = addr_of(&blob), .btf_size = blob_size } };
+	union abi_attr a = {.btf_load = {.btf = addr_of(&blob), .btf_size = blob_size}};
 	int b;
 
 	SAME("load", FD, fd_or_error(f, load_btf(f, &blob, blob_size)));
@@ -55,8 +59,13 @@ void area_btf(struct floor *f)
 	SAME("true size is the text's", a.btf_load.log_true_size, strlen(text) + 1);
 	b = load_btf(f, &blob, blob_size);
 	{
-		union abi_attr m = { .map_create = { .map_type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 8, .max_entries = 1,
-						     .btf_fd = b, .btf_key_type_id = 1, .btf_value_type_id = 2 } };
+		union abi_attr m = {.map_create = {.map_type = BPF_MAP_TYPE_HASH,
+						   .key_size = 4,
+						   .value_size = 8,
+						   .max_entries = 1,
+						   .btf_fd = b,
+						   .btf_key_type_id = 1,
+						   .btf_value_type_id = 2}};
 
 		SAME("map with types", FD, fd_or_error(f, call(f, BPF_MAP_CREATE, &m)));
 		m.map_create.value_size = 16;
@@ -75,7 +84,7 @@ void area_btf(struct floor *f)
 
 static long info(struct floor *f, int fd, void *to, u32 *len)
 {
-	union abi_attr a = { .info = { .bpf_fd = fd, .info_len = *len, .info = addr_of(to) } };
+	union abi_attr a = {.info = {.bpf_fd = fd, .info_len = *len, .info = addr_of(to)}};
 	long r = call(f, BPF_OBJ_GET_INFO_BY_FD, &a);
 
 	*len = a.info.info_len;
@@ -121,12 +130,12 @@ static void lengths(struct floor *f)
 static void prog(struct floor *f)
 {
 	int p = new_prog(f), m = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0);
-	union abi_attr bind = { .bind_map = { .prog_fd = p, .map_fd = m } };
-	struct abi_prog_info i = { 0 };
-	struct abi_map_info mi = { 0 };
-	struct bpf_insn insns[2] = { { 0 } };
-	u8 tags[4][8] = { { 0 } };
-	u32 ids[2] = { 0 }, len = sizeof(i), mlen = sizeof(mi);
+	union abi_attr bind = {.bind_map = {.prog_fd = p, .map_fd = m}};
+	struct abi_prog_info i = {0};
+	struct abi_map_info mi = {0};
+	struct bpf_insn insns[2] = {{0}};
+	u8 tags[4][8] = {{0}};
+	u32 ids[2] = {0}, len = sizeof(i), mlen = sizeof(mi);
 
 	call(f, BPF_PROG_BIND_MAP, &bind);
 	SAME("prog info", 0, info(f, p, &i, &len));
@@ -139,8 +148,12 @@ static void prog(struct floor *f)
 	SAME("tags", 1, i.nr_prog_tags);
 	SAME("func_info record size", 8, i.func_info_rec_size);
 	SAME("line_info record size", 16, i.line_info_rec_size);
-	i = (struct abi_prog_info){ .nr_map_ids = 2, .map_ids = addr_of(ids), .xlated_prog_len = sizeof(insns),
-				    .xlated_prog_insns = addr_of(insns), .nr_prog_tags = 4, .prog_tags = addr_of(tags) };
+	i = (struct abi_prog_info){.nr_map_ids = 2,
+				   .map_ids = addr_of(ids),
+				   .xlated_prog_len = sizeof(insns),
+				   .xlated_prog_insns = addr_of(insns),
+				   .nr_prog_tags = 4,
+				   .prog_tags = addr_of(tags)};
 	SAME("with arrays", 0, info(f, p, &i, &len));
 	info(f, m, &mi, &mlen);
 	SAME("the map's id", mi.id, ids[0]);
@@ -148,13 +161,13 @@ static void prog(struct floor *f)
 	SAME("r0 = 2", 2, insns[0].imm);
 	SAME("exit", 0x95, insns[1].code);
 	SAME("the program's tag", 0, memcmp(tags[0], i.tag, 8));
-	i = (struct abi_prog_info){ .nr_map_ids = 1, .map_ids = 8 };
+	i = (struct abi_prog_info){.nr_map_ids = 1, .map_ids = 8};
 	SAME("map_ids at 8", -EFAULT, info(f, p, &i, &len));
-	i = (struct abi_prog_info){ .xlated_prog_len = 16, .xlated_prog_insns = 8 };
+	i = (struct abi_prog_info){.xlated_prog_len = 16, .xlated_prog_insns = 8};
 	SAME("instructions at 8", -EFAULT, info(f, p, &i, &len));
-	i = (struct abi_prog_info){ .nr_func_info = 1 };
+	i = (struct abi_prog_info){.nr_func_info = 1};
 	SAME("func_info without a record size", -EINVAL, info(f, p, &i, &len));
-	i = (struct abi_prog_info){ .line_info_rec_size = 12 };
+	i = (struct abi_prog_info){.line_info_rec_size = 12};
 	SAME("wrong record size", -EINVAL, info(f, p, &i, &len));
 	f->close(p);
 	f->close(m);
@@ -165,21 +178,21 @@ static void btf(struct floor *f)
 	int b = load_btf(f, &blob, blob_size);
 	static u8 back[256];
 	char name[4] = "abc";
-	struct abi_btf_info i = { .btf = addr_of(back), .btf_size = sizeof(back) };
+	struct abi_btf_info i = {.btf = addr_of(back), .btf_size = sizeof(back)};
 	u32 len = sizeof(i);
 
 	SAME("BTF info", 0, info(f, b, &i, &len));
 	SAME("size", blob_size, i.btf_size);
 	SAME("bytes", 0, memcmp(back, &blob, blob_size));
 	SAME("not the kernel's", 0, i.kernel_btf);
-	i = (struct abi_btf_info){ .name = addr_of(name), .name_len = sizeof(name) };
+	i = (struct abi_btf_info){.name = addr_of(name), .name_len = sizeof(name)};
 	SAME("name", 0, info(f, b, &i, &len));
 	SAME("is empty", 0, name[0] + i.name_len);
-	i = (struct abi_btf_info){ .name = addr_of(name) };
+	i = (struct abi_btf_info){.name = addr_of(name)};
 	SAME("name without length", -EINVAL, info(f, b, &i, &len));
-	i = (struct abi_btf_info){ .name_len = 4 };
+	i = (struct abi_btf_info){.name_len = 4};
 	SAME("length without name", -EINVAL, info(f, b, &i, &len));
-	i = (struct abi_btf_info){ .btf = 8, .btf_size = 10 };
+	i = (struct abi_btf_info){.btf = 8, .btf_size = 10};
 	SAME("bytes at 8", -EFAULT, info(f, b, &i, &len));
 	f->close(b);
 }

@@ -1,4 +1,5 @@
-/* See abi.h. As another user than root only skep's answers are checked, against what kernel 6.18 was measured to say. */
+/* See abi.h. As another user than root only skep's answers are checked, against what kernel 6.18
+ * was measured to say. */
 #include "abi.h"
 #include "sys/sys.h"
 #include <linux/audit.h>
@@ -17,9 +18,9 @@ static const struct {
 	const char *name;
 	area_fn run;
 } areas[] = {
-	{ "attr", area_attr },	 { "map", area_map },	{ "elem", area_elem }, { "array", area_array },
-	{ "memory", area_memory }, { "prog", area_prog }, { "log", area_log },	 { "btf", area_btf },
-	{ "info", area_info },	 { "id", area_id },	{ "other", area_other }, { "run", area_run },
+    {"attr", area_attr},     {"map", area_map},	  {"elem", area_elem},	 {"array", area_array},
+    {"memory", area_memory}, {"prog", area_prog}, {"log", area_log},	 {"btf", area_btf},
+    {"info", area_info},     {"id", area_id},	  {"other", area_other}, {"run", area_run},
 };
 
 /* ---- floors */
@@ -42,29 +43,30 @@ static int kernel_close(int fd)
 static void forbid_bpf(void)
 {
 	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog prog = { ARRAY_SIZE(code), code };
+	struct sock_fprog prog = {ARRAY_SIZE(code), code};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
 		_exit(99);
 }
 
 /* ---- what an area uses */
 
-const struct bpf_insn pass_insns[2] = { { .code = 0xb7, .imm = 2 }, { .code = 0x95 } };
+const struct bpf_insn pass_insns[2] = {{.code = 0xb7, .imm = 2}, {.code = 0x95}};
 
 union abi_attr pass_attr(void)
 {
-	return (union abi_attr){ .prog_load = {
-					 .prog_type = BPF_PROG_TYPE_XDP,
-					 .insn_cnt = 2,
-					 .insns = addr_of(pass_insns),
-					 .license = addr_of("GPL"),
-				 } };
+	return (union abi_attr){.prog_load = {
+				    .prog_type = BPF_PROG_TYPE_XDP,
+				    .insn_cnt = 2,
+				    .insns = addr_of(pass_insns),
+				    .license = addr_of("GPL"),
+				}};
 }
 
 int new_prog(struct floor *f)
@@ -86,12 +88,14 @@ void say(struct floor *f, const char *what, long kernel, long skep, const char *
 {
 	struct answer *a = &f->answers[f->n];
 
-	assert(f->n < MAX_ANSWERS && strlen(what) < sizeof(a->what) && strlen(row) < sizeof(a->row));
+	assert(f->n < MAX_ANSWERS && strlen(what) < sizeof(a->what) &&
+	       strlen(row) < sizeof(a->row));
 	strcpy(a->what, what);
 	strcpy(a->row, row);
 	a->want = f->kernel ? kernel : skep;
 	a->got = got;
-	__atomic_store_n(&f->n, f->n + 1, __ATOMIC_RELEASE);	/* seen by the parent even if the next call crashes */
+	__atomic_store_n(&f->n, f->n + 1,
+			 __ATOMIC_RELEASE); /* seen by the parent even if the next call crashes */
 }
 
 /* ---- running and judging */
@@ -151,10 +155,12 @@ static void run_area(struct floor *f, unsigned i, const char *table)
 
 static struct floor *new_floor(struct floor from)
 {
-	struct floor *f = mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct floor *f =
+	    mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	*f = from;
-	f->answers = mmap(NULL, MAX_ANSWERS * sizeof(*f->answers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	f->answers = mmap(NULL, MAX_ANSWERS * sizeof(*f->answers), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return f;
 }
 
@@ -167,16 +173,21 @@ static const char *why_not_kernel(void)
 		return "the answers are kernel 6.18's, this is another";
 	if (geteuid())
 		return "not root";
-	return fd_or_error(&(struct floor){ .close = kernel_close }, kernel_call(BPF_PROG_LOAD, (union abi_attr[]){ pass_attr() },
-			   sizeof(union abi_attr))) == FD ? NULL : "the kernel takes no programs";
+	return fd_or_error(&(struct floor){.close = kernel_close},
+			   kernel_call(BPF_PROG_LOAD, (union abi_attr[]){pass_attr()},
+				       sizeof(union abi_attr))) == FD
+		   ? NULL
+		   : "the kernel takes no programs";
 }
 
 int main(int argc, char **argv)
 {
 	char *table = read_table(argv[1]);
 	const char *why_not = why_not_kernel();
-	struct floor *skep = new_floor((struct floor){ .name = "skep", .bpf = skep_call, .close = sys_close });
-	struct floor *kernel = new_floor((struct floor){ .name = "kernel", .kernel = true, .bpf = kernel_call, .close = kernel_close });
+	struct floor *skep =
+	    new_floor((struct floor){.name = "skep", .bpf = skep_call, .close = sys_close});
+	struct floor *kernel = new_floor((struct floor){
+	    .name = "kernel", .kernel = true, .bpf = kernel_call, .close = kernel_close});
 
 	for (unsigned i = 0; i < ARRAY_SIZE(areas); i++) {
 		if (argc > 2 && strcmp(argv[2], areas[i].name))

@@ -14,24 +14,32 @@ static void sizes(struct floor *f)
 	SAME("array: value 0", -EINVAL, create(f, BPF_MAP_TYPE_ARRAY, 4, 0, 1, 0));
 	SAME("array: no entries", -EINVAL, create(f, BPF_MAP_TYPE_ARRAY, 4, 8, 0, 0));
 	SAME("array: value of 2 GiB", -E2BIG, create(f, BPF_MAP_TYPE_ARRAY, 4, 0x80000000u, 1, 0));
-	SAME("array: more than the machine has", -ENOMEM, create(f, BPF_MAP_TYPE_ARRAY, 4, 1 << 20, 1 << 30, 0));
+	SAME("array: more than the machine has", -ENOMEM,
+	     create(f, BPF_MAP_TYPE_ARRAY, 4, 1 << 20, 1 << 30, 0));
 	SAME("hash: key 0", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 0, 8, 1, 0));
 	SAME("hash: value 0", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 4, 0, 1, 0));
 	SAME("hash: no entries", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 4, 8, 0, 0));
 	SAME("hash: one entry", FD, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, 0));
 	SAME("hash: 4 GiB of entries", -E2BIG, create(f, BPF_MAP_TYPE_HASH, 4, 0xffffff00u, 1, 0));
-	SAME("percpu array: value above 32 KiB", -E2BIG, create(f, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 32769, 1, 0));
-	SAME("percpu array: value of 32 KiB", FD, create(f, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 32768, 1, 0));
-	SAME("percpu hash: value above 32 KiB", -E2BIG, create(f, BPF_MAP_TYPE_PERCPU_HASH, 4, 32769, 1, 0));
-	SAME("LPM: key of 4 (no data)", -EINVAL, create(f, BPF_MAP_TYPE_LPM_TRIE, 4, 8, 1, BPF_F_NO_PREALLOC));
+	SAME("percpu array: value above 32 KiB", -E2BIG,
+	     create(f, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 32769, 1, 0));
+	SAME("percpu array: value of 32 KiB", FD,
+	     create(f, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 32768, 1, 0));
+	SAME("percpu hash: value above 32 KiB", -E2BIG,
+	     create(f, BPF_MAP_TYPE_PERCPU_HASH, 4, 32769, 1, 0));
+	SAME("LPM: key of 4 (no data)", -EINVAL,
+	     create(f, BPF_MAP_TYPE_LPM_TRIE, 4, 8, 1, BPF_F_NO_PREALLOC));
 	SAME("LPM: key of 260", FD, create(f, BPF_MAP_TYPE_LPM_TRIE, 260, 8, 1, BPF_F_NO_PREALLOC));
-	SAME("LPM: key of 261", -EINVAL, create(f, BPF_MAP_TYPE_LPM_TRIE, 261, 8, 1, BPF_F_NO_PREALLOC));
+	SAME("LPM: key of 261", -EINVAL,
+	     create(f, BPF_MAP_TYPE_LPM_TRIE, 261, 8, 1, BPF_F_NO_PREALLOC));
 	SAME("LPM: without NO_PREALLOC", -EINVAL, create(f, BPF_MAP_TYPE_LPM_TRIE, 8, 8, 1, 0));
 	SAME("prog array: value of 8", -EINVAL, create(f, BPF_MAP_TYPE_PROG_ARRAY, 4, 8, 1, 0));
 	SAME("prog array", FD, create(f, BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 1, 0));
 	SAME("ring buffer: a page", FD, create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, 0));
-	SAME("ring buffer: not a power of two", -EINVAL, create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 5000, 0));
-	SAME("ring buffer: less than a page", -EINVAL, create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 2048, 0));
+	SAME("ring buffer: not a power of two", -EINVAL,
+	     create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 5000, 0));
+	SAME("ring buffer: less than a page", -EINVAL,
+	     create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 2048, 0));
 	SAME("ring buffer: size 0", -EINVAL, create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 0, 0));
 	SAME("ring buffer: with a key", -EINVAL, create(f, BPF_MAP_TYPE_RINGBUF, 4, 0, 4096, 0));
 	SAME("ring buffer: with a value", -EINVAL, create(f, BPF_MAP_TYPE_RINGBUF, 0, 4, 4096, 0));
@@ -42,17 +50,25 @@ static void flags(struct floor *f)
 	SAME("flag 1 << 30", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, 1 << 30));
 	SAME("hash: MMAPABLE", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_MMAPABLE));
 	SAME("array: MMAPABLE", FD, create(f, BPF_MAP_TYPE_ARRAY, 4, 8, 1, BPF_F_MMAPABLE));
-	SAME("array: NO_PREALLOC", -EINVAL, create(f, BPF_MAP_TYPE_ARRAY, 4, 8, 1, BPF_F_NO_PREALLOC));
-	SAME("percpu array: MMAPABLE", -EINVAL, create(f, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1, BPF_F_MMAPABLE));
+	SAME("array: NO_PREALLOC", -EINVAL,
+	     create(f, BPF_MAP_TYPE_ARRAY, 4, 8, 1, BPF_F_NO_PREALLOC));
+	SAME("percpu array: MMAPABLE", -EINVAL,
+	     create(f, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1, BPF_F_MMAPABLE));
 	SAME("hash: NO_PREALLOC", FD, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_NO_PREALLOC));
-	SAME("LRU hash: NO_PREALLOC", -ENOTSUPP_, create(f, BPF_MAP_TYPE_LRU_HASH, 4, 8, 1, BPF_F_NO_PREALLOC));
-	SAME("hash: NO_COMMON_LRU", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_NO_COMMON_LRU));
+	SAME("LRU hash: NO_PREALLOC", -ENOTSUPP_,
+	     create(f, BPF_MAP_TYPE_LRU_HASH, 4, 8, 1, BPF_F_NO_PREALLOC));
+	SAME("hash: NO_COMMON_LRU", -EINVAL,
+	     create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_NO_COMMON_LRU));
 	SAME("hash: ZERO_SEED", FD, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_ZERO_SEED));
 	SAME("RDONLY_PROG", FD, create(f, BPF_MAP_TYPE_ARRAY, 4, 8, 1, BPF_F_RDONLY_PROG));
-	SAME("RDONLY_PROG | WRONLY_PROG", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG));
-	SAME("RDONLY | WRONLY", -EINVAL, create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_RDONLY | BPF_F_WRONLY));
-	SAME("prog array: RDONLY_PROG", -EINVAL, create(f, BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 1, BPF_F_RDONLY_PROG));
-	SAME("ring buffer: RDONLY", -EINVAL, create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, BPF_F_RDONLY));
+	SAME("RDONLY_PROG | WRONLY_PROG", -EINVAL,
+	     create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG));
+	SAME("RDONLY | WRONLY", -EINVAL,
+	     create(f, BPF_MAP_TYPE_HASH, 4, 8, 1, BPF_F_RDONLY | BPF_F_WRONLY));
+	SAME("prog array: RDONLY_PROG", -EINVAL,
+	     create(f, BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 1, BPF_F_RDONLY_PROG));
+	SAME("ring buffer: RDONLY", -EINVAL,
+	     create(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, BPF_F_RDONLY));
 }
 
 static void names(struct floor *f)
@@ -61,14 +77,20 @@ static void names(struct floor *f)
 		const char *what, *name;
 		long want;
 	} rows[] = {
-		{ "name with a space", "bad name!", -EINVAL }, { "name without end", "0123456789abcdef", -EINVAL },
-		{ "name of 15", "0123456789abcde", FD },       { "name with '.' and '_'", "a.b_c", FD },
-		{ "name with '-'", "a-b", -EINVAL },	       { "name with a letter of Latin-1", "\xe4", FD },
-		{ "name with the times sign", "\xd7", -EINVAL },
+	    {"name with a space", "bad name!", -EINVAL},
+	    {"name without end", "0123456789abcdef", -EINVAL},
+	    {"name of 15", "0123456789abcde", FD},
+	    {"name with '.' and '_'", "a.b_c", FD},
+	    {"name with '-'", "a-b", -EINVAL},
+	    {"name with a letter of Latin-1", "\xe4", FD},
+	    {"name with the times sign", "\xd7", -EINVAL},
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		union abi_attr a = { .map_create = { .map_type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 4, .max_entries = 1 } };
+		union abi_attr a = {.map_create = {.map_type = BPF_MAP_TYPE_HASH,
+						   .key_size = 4,
+						   .value_size = 4,
+						   .max_entries = 1}};
 
 		memcpy(a.map_create.map_name, rows[i].name, strlen(rows[i].name));
 		SAME(rows[i].what, rows[i].want, fd_or_error(f, call(f, BPF_MAP_CREATE, &a)));
@@ -77,15 +99,18 @@ static void names(struct floor *f)
 	}
 }
 
-#define WITH(field, x) ({						\
-	union abi_attr a_ = base;					\
-	a_.map_create.field = (x);					\
-	fd_or_error(f, call(f, BPF_MAP_CREATE, &a_));			\
-})
+#define WITH(field, x)                                                                             \
+	({                                                                                         \
+		union abi_attr a_ = base;                                                          \
+		a_.map_create.field = (x);                                                         \
+		fd_or_error(f, call(f, BPF_MAP_CREATE, &a_));                                      \
+	})
 
 static void fields(struct floor *f)
 {
-	const union abi_attr base = { .map_create = { .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1 } };
+	const union abi_attr base = {
+	    .map_create = {
+		.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1}};
 	union abi_attr a = base;
 
 	SAME("map_extra", -EINVAL, WITH(map_extra, 1));

@@ -27,7 +27,7 @@ static void frozen(struct floor *f)
 	SAME("freeze again", -EPERM, freeze(f, m));
 	SAME("update", -EPERM, update(f, m, &k, &v, 0));
 	SAME("update, key NULL", -EPERM, update(f, m, NULL, &v, 0));
-	SAME("delete", -EPERM, delete(f, m, &k));
+	SAME("delete", -EPERM, delete (f, m, &k));
 	SAME("look-up", 0, lookup(f, m, &k, &v, 0));
 	SAME("map for writing", -EPERM, map_it(4096, PROT_READ | PROT_WRITE, MAP_SHARED, m, 0));
 	SAME("map for reading", 0, map_it(4096, PROT_READ, MAP_SHARED, m, 0));
@@ -36,7 +36,8 @@ static void frozen(struct floor *f)
 
 static void mapped(struct floor *f)
 {
-	int m = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, BPF_F_MMAPABLE), h = new_map(f, BPF_MAP_TYPE_HASH, 4, 8, 4, 0);
+	int m = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, BPF_F_MMAPABLE),
+	    h = new_map(f, BPF_MAP_TYPE_HASH, 4, 8, 4, 0);
 	u64 *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, m, 0), v = 0;
 	u32 k = 2;
 
@@ -56,17 +57,26 @@ static void mapped(struct floor *f)
 /* What a memfd allows and a map does not. */
 static void not_refused(struct floor *f)
 {
-	int m = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, BPF_F_MMAPABLE), plain = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, 0);
-	int h = new_map(f, BPF_MAP_TYPE_HASH, 4, 8, 4, 0), r = new_map(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, 0);
+	int m = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, BPF_F_MMAPABLE),
+	    plain = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, 0);
+	int h = new_map(f, BPF_MAP_TYPE_HASH, 4, 8, 4, 0),
+	    r = new_map(f, BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, 0);
 	char buf[8] = "";
 
-	DIFFERS("map a plain array", -EINVAL, 0, "mmap-refusals", map_it(4096, PROT_READ, MAP_SHARED, plain, 0));
-	DIFFERS("map a hash", -ENOTSUPP_, 0, "mmap-refusals", map_it(4096, PROT_READ, MAP_SHARED, h, 0));
-	DIFFERS("map beyond the size", -EINVAL, 0, "mmap-refusals", map_it(8192, PROT_READ, MAP_SHARED, m, 0));
-	DIFFERS("map for execution", -EPERM, 0, "mmap-refusals", map_it(4096, PROT_READ | PROT_EXEC, MAP_SHARED, m, 0));
-	DIFFERS("map privately", -EINVAL, 0, "mmap-refusals", map_it(4096, PROT_READ, MAP_PRIVATE, m, 0));
-	SAME("ring buffer: consumer page for writing", 0, map_it(4096, PROT_READ | PROT_WRITE, MAP_SHARED, r, 0));
-	SAME("ring buffer: producer and data for reading", 0, map_it(4096 + 8192, PROT_READ, MAP_SHARED, r, 4096));
+	DIFFERS("map a plain array", -EINVAL, 0, "mmap-refusals",
+		map_it(4096, PROT_READ, MAP_SHARED, plain, 0));
+	DIFFERS("map a hash", -ENOTSUPP_, 0, "mmap-refusals",
+		map_it(4096, PROT_READ, MAP_SHARED, h, 0));
+	DIFFERS("map beyond the size", -EINVAL, 0, "mmap-refusals",
+		map_it(8192, PROT_READ, MAP_SHARED, m, 0));
+	DIFFERS("map for execution", -EPERM, 0, "mmap-refusals",
+		map_it(4096, PROT_READ | PROT_EXEC, MAP_SHARED, m, 0));
+	DIFFERS("map privately", -EINVAL, 0, "mmap-refusals",
+		map_it(4096, PROT_READ, MAP_PRIVATE, m, 0));
+	SAME("ring buffer: consumer page for writing", 0,
+	     map_it(4096, PROT_READ | PROT_WRITE, MAP_SHARED, r, 0));
+	SAME("ring buffer: producer and data for reading", 0,
+	     map_it(4096 + 8192, PROT_READ, MAP_SHARED, r, 4096));
 	DIFFERS("ring buffer: producer for writing", -EPERM, 0, "mmap-refusals",
 		map_it(4096 + 8192, PROT_READ | PROT_WRITE, MAP_SHARED, r, 4096));
 	DIFFERS("read(2)", -EINVAL, 0, "file-calls", read(h, buf, 8) < 0 ? -errno : 0);

@@ -2,11 +2,12 @@
 #include "abi.h"
 #include <sys/mman.h>
 
-#define WITH(field, x) ({						\
-	union abi_attr a_ = pass_attr();				\
-	a_.prog_load.field = (x);					\
-	fd_or_error(f, call(f, BPF_PROG_LOAD, &a_));			\
-})
+#define WITH(field, x)                                                                             \
+	({                                                                                         \
+		union abi_attr a_ = pass_attr();                                                   \
+		a_.prog_load.field = (x);                                                          \
+		fd_or_error(f, call(f, BPF_PROG_LOAD, &a_));                                       \
+	})
 
 void area_prog(struct floor *f)
 {
@@ -48,9 +49,9 @@ void area_prog(struct floor *f)
 	a = pass_attr();
 	a.prog_load.fd_array_cnt = 1;
 	SAME("fd_array_cnt without fd_array", -EFAULT, call(f, BPF_PROG_LOAD, &a));
-	a.prog_load.fd_array = addr_of((s32[]){ 900 });
+	a.prog_load.fd_array = addr_of((s32[]){900});
 	SAME("fd_array with a closed descriptor", -EBADF, call(f, BPF_PROG_LOAD, &a));
-	a.prog_load.fd_array = addr_of((s32[]){ m });
+	a.prog_load.fd_array = addr_of((s32[]){m});
 	SAME("fd_array with a map", FD, fd_or_error(f, call(f, BPF_PROG_LOAD, &a)));
 	f->close(m);
 }
@@ -59,7 +60,8 @@ void area_prog(struct floor *f)
 
 static char text[65536];
 
-static long load_log(struct floor *f, const struct bpf_insn *insns, u32 n, u32 level, u32 size, void *buf, u32 *true_size)
+static long load_log(struct floor *f, const struct bpf_insn *insns, u32 n, u32 level, u32 size,
+		     void *buf, u32 *true_size)
 {
 	union abi_attr a = pass_attr();
 	long r;
@@ -77,7 +79,8 @@ static long load_log(struct floor *f, const struct bpf_insn *insns, u32 n, u32 l
 
 void area_log(struct floor *f)
 {
-	static const struct bpf_insn bad[] = { { .code = 0xff }, { .code = 0x95 } }, no_r0[] = { { .code = 0x95 } };
+	static const struct bpf_insn bad[] = {{.code = 0xff}, {.code = 0x95}},
+				     no_r0[] = {{.code = 0x95}};
 	u32 all, n;
 
 	SAME("level 1 without a buffer", FD, load_log(f, pass_insns, 2, 1, 0, NULL, &n));
@@ -97,7 +100,8 @@ void area_log(struct floor *f)
 	SAME("the end is kept", 1, strstr(text, "processed 2 insns") != NULL);
 	SAME("16 bytes", -ENOSPC, load_log(f, pass_insns, 2, 2, 16, text, &n));
 	SAME("15 of them text", 15, strlen(text));
-	SAME("FIXED, 16 bytes", -ENOSPC, load_log(f, pass_insns, 2, 2 | ABI_LOG_FIXED, 16, text, &n));
+	SAME("FIXED, 16 bytes", -ENOSPC,
+	     load_log(f, pass_insns, 2, 2 | ABI_LOG_FIXED, 16, text, &n));
 	SAME("the beginning is kept", 15, strlen(text));
 	SAME("1 byte", -ENOSPC, load_log(f, pass_insns, 2, 2, 1, text, &n));
 	SAME("buffer at 8", -EFAULT, load_log(f, pass_insns, 2, 2, 64, (void *)8, &n));
@@ -110,44 +114,61 @@ void area_log(struct floor *f)
 
 /* ---- running */
 
-#define RUN(...) ({							\
-	union abi_attr a_ = { .test = { .prog_fd = p, __VA_ARGS__ } };	\
-	long r_ = call(f, BPF_PROG_TEST_RUN, &a_);			\
-	out = a_;							\
-	r_;								\
-})
+#define RUN(...)                                                                                   \
+	({                                                                                         \
+		union abi_attr a_ = {.test = {.prog_fd = p, __VA_ARGS__}};                         \
+		long r_ = call(f, BPF_PROG_TEST_RUN, &a_);                                         \
+		out = a_;                                                                          \
+		r_;                                                                                \
+	})
 
 void area_run(struct floor *f)
 {
 	static u8 packet[64], back[256];
 	int m = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0), p = new_prog(f);
-	union abi_attr out, bind = { .bind_map = { .prog_fd = p, .map_fd = m } };
+	union abi_attr out, bind = {.bind_map = {.prog_fd = p, .map_fd = m}};
 
 	SAME("test run without data", -EINVAL, RUN());
-	SAME("of a map", -EINVAL, ({ int was = p; long r; p = m; r = RUN(); p = was; r; }));
+	SAME("of a map", -EINVAL, ({
+		     int was = p;
+		     long r;
+		     p = m;
+		     r = RUN();
+		     p = was;
+		     r;
+	     }));
 	SAME("13 bytes", -EINVAL, RUN(.data_in = addr_of(packet), .data_size_in = 13));
 	SAME("64 bytes", 0, RUN(.data_in = addr_of(packet), .data_size_in = 64));
 	SAME("its verdict", 2, out.test.retval);
 	SAME("its size", 64, out.test.data_size_out);
 	SAME("data NULL", -EFAULT, RUN(.data_size_in = 64));
-	SAME("room enough", 0, RUN(.data_in = addr_of(packet), .data_size_in = 64, .data_out = addr_of(back), .data_size_out = 256));
+	SAME("room enough", 0,
+	     RUN(.data_in = addr_of(packet), .data_size_in = 64, .data_out = addr_of(back),
+		 .data_size_out = 256));
 	SAME("what came back", 64, out.test.data_size_out);
-	SAME("room too small", -ENOSPC, RUN(.data_in = addr_of(packet), .data_size_in = 64, .data_out = addr_of(back), .data_size_out = 9));
+	SAME("room too small", -ENOSPC,
+	     RUN(.data_in = addr_of(packet), .data_size_in = 64, .data_out = addr_of(back),
+		 .data_size_out = 9));
 	SAME("what there would be", 64, out.test.data_size_out);
 	SAME("verdict all the same", 2, out.test.retval);
-	SAME("room not told", 0, RUN(.data_in = addr_of(packet), .data_size_in = 64, .data_out = addr_of(back)));
-	SAME("context without size", -EINVAL, RUN(.data_in = addr_of(packet), .data_size_in = 64, .ctx_in = addr_of(back)));
-	SAME("context size without context", -EINVAL, RUN(.data_in = addr_of(packet), .data_size_in = 64, .ctx_size_in = 24));
-	SAME("context size out without context", -EINVAL, RUN(.data_in = addr_of(packet), .data_size_in = 64, .ctx_size_out = 24));
+	SAME("room not told", 0,
+	     RUN(.data_in = addr_of(packet), .data_size_in = 64, .data_out = addr_of(back)));
+	SAME("context without size", -EINVAL,
+	     RUN(.data_in = addr_of(packet), .data_size_in = 64, .ctx_in = addr_of(back)));
+	SAME("context size without context", -EINVAL,
+	     RUN(.data_in = addr_of(packet), .data_size_in = 64, .ctx_size_in = 24));
+	SAME("context size out without context", -EINVAL,
+	     RUN(.data_in = addr_of(packet), .data_size_in = 64, .ctx_size_out = 24));
 	SAME("flags 64", -EINVAL, RUN(.data_in = addr_of(packet), .data_size_in = 64, .flags = 64));
-	SAME("cpu does not matter", 0, RUN(.data_in = addr_of(packet), .data_size_in = 64, .cpu = 1));
+	SAME("cpu does not matter", 0,
+	     RUN(.data_in = addr_of(packet), .data_size_in = 64, .cpu = 1));
 	SAME("bind", 0, call(f, BPF_PROG_BIND_MAP, &bind));
 	SAME("bind again", 0, call(f, BPF_PROG_BIND_MAP, &bind));
 	bind.bind_map.flags = 1;
 	SAME("bind, flags 1", -EINVAL, call(f, BPF_PROG_BIND_MAP, &bind));
-	bind = (union abi_attr){ .bind_map = { .prog_fd = m, .map_fd = m } };
+	bind = (union abi_attr){.bind_map = {.prog_fd = m, .map_fd = m}};
 	SAME("bind to a map", -EINVAL, call(f, BPF_PROG_BIND_MAP, &bind));
-	bind = (union abi_attr){ .bind_map = { .prog_fd = p, .map_fd = p } };
+	bind = (union abi_attr){.bind_map = {.prog_fd = p, .map_fd = p}};
 	SAME("bind a program", -EINVAL, call(f, BPF_PROG_BIND_MAP, &bind));
 	bind.bind_map.map_fd = 900;
 	SAME("bind a closed descriptor", -EBADF, call(f, BPF_PROG_BIND_MAP, &bind));

@@ -1,13 +1,14 @@
-/* What an application's BPF looks like: all three kinds of static data, a hash, a per-CPU array, a ring buffer. */
+/* What an application's BPF looks like: all three kinds of static data, a hash, a per-CPU array, a
+ * ring buffer. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "app.h"
 
 const volatile __u32 step = 1;
 const volatile char greeting[8] = "hello";
-__u32 sequence = 100;	/* .data */
+__u32 sequence = 100; /* .data */
 __u64 wake_flags = 1;
-__u64 seen, lost;	/* .bss */
+__u64 seen, lost; /* .bss */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

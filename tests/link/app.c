@@ -1,5 +1,6 @@
-/* An application as others write them: a skeleton, libbpf, nothing of skep's. It is linked and started in every way in which
- * skep can stand in for bpf(2), and on the kernel as it is; every step must go alike. */
+/* An application as others write them: a skeleton, libbpf, nothing of skep's. It is linked and
+ * started in every way in which skep can stand in for bpf(2), and on the kernel as it is; every
+ * step must go alike. */
 #include <dirent.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -20,7 +21,7 @@ static int on_event(void *ctx, void *data, size_t size)
 
 static int run(struct app_bpf *skel, unsigned char key)
 {
-	unsigned char packet[64] = { key };
+	unsigned char packet[64] = {key};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = packet, .data_size_in = sizeof(packet));
 	int err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.count), &opts);
 
@@ -43,8 +44,8 @@ static void maps(struct app_bpf *skel)
 {
 	unsigned key = 7, zero = 0, next = 0;
 	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(skel->maps.counts);
-	unsigned long long value = 0, per_cpu[256] = { 0 }, sum = 0;
-	struct bpf_map_info info = { 0 };
+	unsigned long long value = 0, per_cpu[256] = {0}, sum = 0;
+	struct bpf_map_info info = {0};
 	unsigned len = sizeof(info);
 
 	EQ(bpf_map_lookup_elem(fd, &key, &value), 0);
@@ -66,12 +67,13 @@ static void maps(struct app_bpf *skel)
 /* The semantics of poll are the kernel's, level-triggered. */
 static void ring(struct app_bpf *skel)
 {
-	struct ring_buffer *rb = ring_buffer__new(bpf_map__fd(skel->maps.events), on_event, NULL, NULL);
+	struct ring_buffer *rb =
+	    ring_buffer__new(bpf_map__fd(skel->maps.events), on_event, NULL, NULL);
 
 	if (!OK(rb != NULL))
 		return;
 	skel->data->wake_flags = 0;
-	EQ(ring_buffer__poll(rb, 1000), 3);	/* what was there before */
+	EQ(ring_buffer__poll(rb, 1000), 3); /* what was there before */
 	EQ(last_key, 7);
 	EQ(ring_buffer__poll(rb, 0), 0);
 	run(skel, 1);
@@ -82,7 +84,7 @@ static void ring(struct app_bpf *skel)
 	EQ(ring_buffer__poll(rb, 1000), -77);
 	stop_after = 0;
 	EQ(received, 1);
-	EQ(ring_buffer__poll(rb, 0), 2);	/* what the callback left is ready at once */
+	EQ(ring_buffer__poll(rb, 0), 2); /* what the callback left is ready at once */
 	EQ(last_key, 3);
 	EQ(ring_buffer__poll(rb, 0), 0);
 	skel->data->wake_flags = BPF_RB_NO_WAKEUP;

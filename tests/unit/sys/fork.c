@@ -38,9 +38,9 @@ static void forked(void)
 	put(m, 1, 5);
 	put(a, 1, 5);
 	EQ(child(use, m), 0);
-	EQ(get(m, 1), 5);	/* the child has its own copy */
+	EQ(get(m, 1), 5); /* the child has its own copy */
 	EQ(child(use, a), 0);
-	EQ(get(a, 1), 6);	/* but the same memory */
+	EQ(get(a, 1), 6); /* but the same memory */
 	sys_close(m);
 	sys_close(a);
 	EQ(count_ids(BPF_MAP_GET_NEXT_ID), 0);
@@ -108,7 +108,8 @@ static void *churn(void *arg)
 		int m = new_hash(), d;
 
 		d = dup(m);
-		if (put(d, 1, i) || get(m, 1) != i || put(shared_map, i % 4, i) || get(shared_map, i % 4) < 0)
+		if (put(d, 1, i) || get(m, 1) != i || put(shared_map, i % 4, i) ||
+		    get(shared_map, i % 4) < 0)
 			atomic_fetch_add(&bad, 1);
 		sys_close(i % 2 ? m : d);
 		if (get(i % 2 ? d : m, 1) != i)
@@ -118,7 +119,8 @@ static void *churn(void *arg)
 	return arg;
 }
 
-/* One thread uses a number while another closes it and makes it something else: any answer but a crash or a wrong map's. */
+/* One thread uses a number while another closes it and makes it something else: any answer but a
+ * crash or a wrong map's. */
 static _Atomic int target = -1;
 
 static void *reader(void *arg)

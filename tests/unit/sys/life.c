@@ -1,4 +1,5 @@
-/* How long objects live: by descriptors, mappings, programs; and that nothing of theirs stays behind. */
+/* How long objects live: by descriptors, mappings, programs; and that nothing of theirs stays
+ * behind. */
 #include "calls.h"
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -108,7 +109,8 @@ static void held_by_programs(void)
 /* Two counts: a prog_array is emptied with its last user, although a program still holds it. */
 static void prog_array(void)
 {
-	int array = new_map(BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 2, 0), p = new_prog(-1), holder = new_prog(array);
+	int array = new_map(BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 2, 0), p = new_prog(-1),
+	    holder = new_prog(array);
 	u32 id = map_id(array), key = 0, fd = p, got;
 
 	EQ(elem(BPF_MAP_UPDATE_ELEM, array, &key, &fd, 0), 0);
@@ -203,9 +205,12 @@ static void over_a_socket(void)
 	union {
 		struct cmsghdr h;
 		char room[CMSG_SPACE(sizeof(int))];
-	} u = { .h = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) } };
-	struct iovec one = { "x", 1 };
-	struct msghdr msg = { .msg_iov = &one, .msg_iovlen = 1, .msg_control = &u, .msg_controllen = sizeof(u) };
+	} u = {.h = {.cmsg_level = SOL_SOCKET,
+		     .cmsg_type = SCM_RIGHTS,
+		     .cmsg_len = CMSG_LEN(sizeof(int))}};
+	struct iovec one = {"x", 1};
+	struct msghdr msg = {
+	    .msg_iov = &one, .msg_iovlen = 1, .msg_control = &u, .msg_controllen = sizeof(u)};
 
 	put(m, 1, 6);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
@@ -213,7 +218,7 @@ static void over_a_socket(void)
 	EQ(sendmsg(pair[0], &msg, 0), 1);
 	sys_close(m);
 	OK(map_exists(id));
-	one.iov_base = (char[1]){ 0 };
+	one.iov_base = (char[1]){0};
 	EQ(recvmsg(pair[1], &msg, 0), 1);
 	memcpy(&got, CMSG_DATA(&u.h), sizeof(got));
 	EQ(get(got, 1), 6);
@@ -227,7 +232,7 @@ int main(void)
 {
 	int keep;
 
-	raw(SYS_close_range, 3, ~0u, 0);	/* what the caller left open would be counted */
+	raw(SYS_close_range, 3, ~0u, 0); /* what the caller left open would be counted */
 	OK(sys_bpf(sys_self(), SYS_MAGIC_CMD, 0, 0) == SYS_MAGIC_ANSWER);
 	descriptors();
 	unseen();

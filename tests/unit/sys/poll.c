@@ -1,5 +1,5 @@
-/* Ring buffers in epoll sets: level semantics, wake-up flags, every other map. The same steps run on the kernel in
- * tests/link, where a program fills the ring. */
+/* Ring buffers in epoll sets: level semantics, wake-up flags, every other map. The same steps run
+ * on the kernel in tests/link, where a program fills the ring. */
 #include "calls.h"
 #include "map/map.h"
 #include <sys/epoll.h>
@@ -43,7 +43,7 @@ static int ready(int ep)
 static void level(void)
 {
 	int ep = epoll_create1(EPOLL_CLOEXEC);
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = 0x1234 }, got;
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = 0x1234}, got;
 
 	ring_new();
 	EQ(sys_epoll_ctl(ep, EPOLL_CTL_MOD, ring.fd, &ev), -ENOENT);
@@ -54,10 +54,10 @@ static void level(void)
 	EQ(sys_epoll_pwait(ep, &got, 1, 0, NULL, 8), 1);
 	EQ(got.data.u64, 0x1234);
 	EQ(got.events, EPOLLIN);
-	EQ(ready(ep), 1);	/* still there */
+	EQ(ready(ep), 1); /* still there */
 	submit(0);
 	consume(1);
-	EQ(ready(ep), 1);	/* one left */
+	EQ(ready(ep), 1); /* one left */
 	consume(1);
 	EQ(ready(ep), 0);
 	EQ(ready(ep), 0);
@@ -71,7 +71,7 @@ static void level(void)
 	submit(0);
 	EQ(ready(ep), 0);
 	EQ(sys_epoll_ctl(ep, EPOLL_CTL_ADD, ring.fd, &ev), 0);
-	EQ(ready(ep), 1);	/* what was there before */
+	EQ(ready(ep), 1); /* what was there before */
 	consume(1);
 	EQ(ready(ep), 0);
 	EQ(sys_epoll_ctl(ep, EPOLL_CTL_DEL, ring.fd, &ev), 0);
@@ -82,14 +82,14 @@ static void level(void)
 static void edge_and_gone(void)
 {
 	int ep = epoll_create1(EPOLL_CLOEXEC);
-	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
 	u32 id = map_id(ring.fd), fds = count_fds();
 
 	EQ(sys_epoll_ctl(ep, EPOLL_CTL_ADD, ring.fd, &ev), 0);
 	submit(0);
 	EQ(ready(ep), 1);
 	EQ(ready(ep), 0);
-	submit(0);		/* the consumer has not caught up: no wake-up */
+	submit(0); /* the consumer has not caught up: no wake-up */
 	EQ(ready(ep), 0);
 	submit(BPF_RB_FORCE_WAKEUP);
 	EQ(ready(ep), 1);
@@ -104,8 +104,9 @@ static void edge_and_gone(void)
 
 static void others(void)
 {
-	int ep = epoll_create1(EPOLL_CLOEXEC), h = new_hash(), h2 = new_hash(), p = new_prog(-1), pipes[2];
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = 7 }, got;
+	int ep = epoll_create1(EPOLL_CLOEXEC), h = new_hash(), h2 = new_hash(), p = new_prog(-1),
+	    pipes[2];
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = 7}, got;
 
 	EQ(sys_epoll_ctl(ep, EPOLL_CTL_ADD, h, &ev), 0);
 	EQ(sys_epoll_ctl(ep, EPOLL_CTL_ADD, h2, &ev), 0);
