@@ -19,6 +19,7 @@ struct env_frame {
 	u8 *hard_start;		/* first byte that adjust_head may reach (after the kernel's own reserve) */
 	u8 *hard_end;		/* end of the room for the linear part: adjust_tail's bound */
 	u8 *packet_end;		/* end of the whole packet; > data_end when there are frags (a boundary, not pieces) */
+	u8 *lowest;		/* lowest data_meta since the packet was put in: head room below it was never in a program's reach */
 	u32 ingress_ifindex, rx_queue_index, egress_ifindex;
 	u32 flags;		/* ENV_FRAME_* */
 	struct env *env;	/* whose frame this is while it runs */

@@ -16,6 +16,14 @@ static struct env_frame *as_frame(u64 r)
 	return ptr_of(r);
 }
 
+/* Move the beginning of what the program may touch. */
+static void move_start(struct env_frame *f, s64 by)
+{
+	f->data_meta += by;
+	if (f->data_meta < f->lowest)
+		f->lowest = f->data_meta;
+}
+
 static bool has_frags(const struct env_frame *f)
 {
 	return f->packet_end > f->data_end;
@@ -31,7 +39,7 @@ HELPER(xdp_adjust_head)
 		return r0_int(-EINVAL);
 	if (meta)
 		memmove(f->data_meta + by, f->data_meta, meta);
-	f->data_meta += by;
+	move_start(f, by);
 	f->data += by;
 	return 0;
 }
@@ -105,7 +113,7 @@ HELPER(xdp_adjust_meta)
 		return r0_int(-EINVAL);
 	if (meta % 4 || meta > META_MAX)
 		return r0_int(-EACCES);
-	f->data_meta += by;
+	move_start(f, by);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* Buffers for packets: a head room, the linear part, and directly behind it what the kernel would keep in frags.
  *
  * Offsets are the kernel's (one page: 256 bytes of head room, 320 kept at the end), because programs see them: how far
- * bpf_xdp_adjust_head and _tail may go. The memory around a packet is zero, as in a fresh TEST_RUN. */
+ * bpf_xdp_adjust_head and _tail may go. The head room is zero, as in a fresh TEST_RUN; what lies behind a
+ * packet is cleared when adjust_tail makes it part of the packet. */
 #include "frame.h"
 
 enum { LINEAR_END = RUN_PAGE - RUN_TAILROOM };
@@ -13,6 +14,7 @@ int run_buffer_init(struct run_buffer *b, size_t max_packet)
 	/* a page of its own for the last frag, which adjust_tail may fill */
 	*b = (struct run_buffer){ .size = RUN_HEADROOM + ROUND_UP(MAX(max_packet, RUN_PAGE), RUN_PAGE) + RUN_PAGE };
 	b->mem = calloc(1, b->size);
+	b->frame.lowest = b->mem + RUN_HEADROOM;
 	return b->mem ? 0 : -ENOMEM;
 }
 
@@ -26,8 +28,11 @@ u8 *run_buffer_place(struct run_buffer *b, u32 meta, u32 linear, u32 total)
 {
 	u8 *start = b->mem + RUN_HEADROOM - meta;
 
-	memset(b->mem, 0, RUN_HEADROOM - meta);
+	/* head room is zero again where the last packet or its program left something */
+	if (b->frame.lowest < start)
+		memset(b->frame.lowest, 0, start - b->frame.lowest);
 	b->frame = (struct env_frame){
+		.lowest = start,
 		.data_meta = start,
 		.data = start + meta,
 		.data_end = start + linear,

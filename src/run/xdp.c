@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { ETH_HEADER = 14, META_MAX = 255, BATCH_MAX = 256 };
+enum {
+	ETH_HEADER = 14,
+	META_MAX = 255,
+	BATCH_MAX = 256,
+	/* linear room with the most metadata, and the frags */
+	MAX_PACKET = RUN_PAGE - RUN_TAILROOM - RUN_HEAD_RESERVE + RUN_MAX_FRAGS * RUN_PAGE,
+};
 #define LIVE_FRAMES (1u << 1) /* BPF_F_TEST_XDP_LIVE_FRAMES */
 
 u32 run_xdp(struct prog *p, struct env *env, struct run_buffer *b)
@@ -170,9 +176,36 @@ static int give_ctx(struct run_test *t, struct plan *plan, const struct env_fram
 	return copy < sizeof(plan->ctx) ? -ENOSPC : 0;
 }
 
+/* One buffer waits for the next test run, whoever makes it: getting 80 KiB of cleared memory costs more than most runs. */
+static struct run_buffer *_Atomic spare;
+
+static struct run_buffer *borrow_buffer(void)
+{
+	struct run_buffer *b = atomic_exchange(&spare, NULL);
+
+	if (b)
+		return b;
+	b = malloc(sizeof(*b));
+	if (b && run_buffer_init(b, MAX_PACKET)) {
+		free(b);
+		return NULL;
+	}
+	return b;
+}
+
+static void return_buffer(struct run_buffer **bp)
+{
+	struct run_buffer *b = *bp, *none = NULL;
+
+	if (!b || atomic_compare_exchange_strong(&spare, &none, b))
+		return;
+	run_buffer_done(b);
+	free(b);
+}
+
 int run_test_xdp(struct prog *p, struct run_test *t)
 {
-	struct run_buffer b CLEANUP(run_buffer_done) = { 0 };
+	struct run_buffer *b CLEANUP(return_buffer) = NULL;
 	struct plan plan = { 0 };
 	int err;
 
@@ -182,15 +215,17 @@ int run_test_xdp(struct prog *p, struct run_test *t)
 	err = err ?: check_origin(&plan.ctx);
 	if (!err && n_frags(t, &plan) > RUN_MAX_FRAGS)
 		err = -ENOMEM;
-	err = err ?: run_buffer_init(&b, t->data_size_in);
 	if (err)
 		return err;
-	memcpy(run_buffer_place(&b, plan.meta, plan.linear, t->data_size_in), t->data_in, t->data_size_in);
+	b = borrow_buffer();
+	if (!b)
+		return -ENOMEM;
+	memcpy(run_buffer_place(b, plan.meta, plan.linear, t->data_size_in), t->data_in, t->data_size_in);
 	if (plan.ctx.ingress_ifindex) {
-		b.frame.ingress_ifindex = plan.ctx.ingress_ifindex;
-		b.frame.rx_queue_index = plan.ctx.rx_queue_index;
+		b->frame.ingress_ifindex = plan.ctx.ingress_ifindex;
+		b->frame.rx_queue_index = plan.ctx.rx_queue_index;
 	}
-	run(p, t, &b);
-	err = give_data(t, &b.frame);
-	return err ?: give_ctx(t, &plan, &b.frame);
+	run(p, t, b);
+	err = give_data(t, &b->frame);
+	return err ?: give_ctx(t, &plan, &b->frame);
 }
