@@ -12,7 +12,10 @@ const struct cli_option cli_run_options[] = {
 	{ "prog", 'p', "NAME", "the program, when the object holds several" },
 	{ "out", 'w', "CAPTURE", "write the packets that passed, as changed (.pcapng: that format)" },
 	{ "count", 'c', "N", "stop after N packets" },
+	{ "filter", 'f', "EXPR", "only packets that match a tcpdump expression" },
 	{ "repeat", 0, "N", "run each packet N times (the packet is not reset, as in the kernel's TEST_RUN)" },
+	{ "reset", 0, NULL, "with --repeat: put the packet in anew before each run" },
+	{ "stats", 0, NULL, "instructions per packet (p50, p99, most) and ns per packet" },
 	{ "floor", 0, "user|kernel", "where to run: skep's own bpf(2) (default) or the kernel's" },
 	{ "against", 0, "kernel", "run every packet on both floors as well and compare; exit 1 on a difference" },
 	{ "set", 's', "VAR=VALUE", "set a global variable before loading (repeatable)" },
@@ -24,10 +27,10 @@ const struct cli_option cli_run_options[] = {
 };
 
 struct args {
-	const char *object, *in, *data, *prog, *out;
+	const char *object, *in, *data, *prog, *out, *filter;
 	u64 count, repeat;
 	enum load_floor floor;
-	bool against, json, verbose;
+	bool against, json, verbose, reset, stats;
 	VEC(const char *) set, map, event;
 };
 
@@ -44,6 +47,12 @@ static int set_option(void *ctx, const struct cli_option *o, const char *value)
 		a->prog = value;
 	else if (IS("out"))
 		a->out = value;
+	else if (IS("filter"))
+		a->filter = value;
+	else if (IS("reset"))
+		a->reset = true;
+	else if (IS("stats"))
+		a->stats = true;
 	else if (IS("count"))
 		return cli_number("count", value, 1, UINT64_MAX, &a->count) ? CLI_OK : CLI_USAGE;
 	else if (IS("repeat"))
@@ -82,6 +91,8 @@ static int check_args(struct args *a, int argc, char **argv, int first)
 		wrong = "--against kernel reads the packets more than once: standard input will not do";
 	else if (a->against && a->floor == LOAD_KERNEL)
 		wrong = "--against kernel compares the user floor with the kernel's: leave --floor kernel out";
+	else if (a->stats && a->floor == LOAD_KERNEL)
+		wrong = "--stats counts instructions, which only the user floor can";
 	if (wrong) {
 		fprintf(stderr, "skep run: %s; `skep help run` tells how\n", wrong);
 		return CLI_USAGE;
@@ -104,6 +115,8 @@ struct run {
 	struct path_rings *rings;
 	struct net_source *in;
 	struct net_sink *out;
+	struct net_filter *filter;
+	struct path_stats *stats;	/* owned; NULL: not asked for */
 	struct path_comparison compared;
 	struct path_counts counts;
 };
@@ -133,7 +146,7 @@ static int compare(struct run *r)
 {
 	struct path_compare how = {
 		.object = r->a->object, .capture = r->a->in, .data_hex = r->a->data, .load = r->load, .prog = r->a->prog,
-		.count = r->a->count, .repeat = r->a->repeat,
+		.count = r->a->count, .repeat = r->a->repeat, .reset = r->a->reset, .filter = r->a->filter,
 	};
 
 	return path_compare(&how, &r->compared, &r->err);
@@ -143,10 +156,15 @@ static int open_input(struct run *r)
 {
 	int rc = r->a->data ? net_open_hex(&r->in, r->a->data, &r->err) : net_open_capture(&r->in, r->a->in, &r->err);
 
-	if (!rc)
-		return CLI_OK;
-	fail(r, rc);
-	return r->a->data ? CLI_USAGE : CLI_INPUT;
+	if (rc) {
+		fail(r, rc);
+		return r->a->data ? CLI_USAGE : CLI_INPUT;
+	}
+	if (r->a->filter && net_filter_new(&r->filter, r->a->filter, &r->err)) {
+		cli_say(&r->err);
+		return CLI_USAGE;
+	}
+	return CLI_OK;
 }
 
 static int load(struct run *r)
@@ -182,6 +200,10 @@ static int prepare(struct run *r)
 	rc = path_runner_new(&r->runner, r->o, r->p, &r->trace, &r->err);
 	if (!rc)
 		rc = path_rings_new(&r->rings, r->o, on_event, r);
+	if (!rc && r->a->stats) {
+		r->stats = calloc(1, sizeof(*r->stats));
+		rc = r->stats ? path_runner_count(r->runner) : -ENOMEM;
+	}
 	if (!rc && r->a->out)
 		rc = net_create_capture(&r->out, r->a->out, 1, &r->err);
 	return rc ? fail(r, rc) : CLI_OK;
@@ -208,6 +230,8 @@ static int end_report(struct run *r, int status)
 	if (r->a->json)
 		json_close(&r->json, ']');
 	show_counts(&r->show, &r->counts, r->a->repeat);
+	if (r->stats)
+		show_stats(&r->show, r->stats, &r->counts);
 	show_maps(&r->show);
 	if (r->a->against)
 		show_comparison(&r->show, &r->compared);
@@ -225,13 +249,26 @@ static int end_report(struct run *r, int status)
 	return CLI_OK;
 }
 
+static void show_progress(void *ctx, const struct path_counts *c)
+{
+	fprintf(stderr, "\r%llu packets", (unsigned long long)c->packets);
+	fflush(stderr);
+}
+
 static int replay(struct run *r)
 {
-	struct path_replay how = { r->in, r->out, r->rings, r->a->count, r->a->repeat };
+	/* on a terminal that shows nothing else meanwhile: a pipe or file takes the output */
+	bool watched = isatty(2) && !isatty(1);
+	struct path_replay how = {
+		.in = r->in, .out = r->out, .rings = r->rings, .count = r->a->count, .repeat = r->a->repeat, .reset = r->a->reset,
+		.filter = r->filter, .stats = r->stats, .progress = watched ? show_progress : NULL,
+	};
 	int status = CLI_OK, rc;
 
 	begin_report(r);
 	rc = path_replay(r->runner, &how, &r->counts, &r->err);
+	if (watched)
+		fprintf(stderr, "\r%*s\r", 40, "");
 	if (rc) {
 		cli_say(&r->err);
 		status = rc == -EINVAL ? CLI_INPUT : CLI_FAILED;
@@ -276,6 +313,8 @@ int cli_run(int argc, char **argv)
 		status = run_all(&r);
 	net_finish(r.out);
 	net_close(r.in);
+	net_filter_free(r.filter);
+	free(r.stats);
 	path_rings_free(r.rings);
 	path_runner_free(r.runner);
 	load_close(r.o);

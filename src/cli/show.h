@@ -15,6 +15,7 @@ void show_event(struct show *s, struct bpf_map *ring, const void *data, u32 size
 void show_trace_line(struct show *s, const char *text, size_t len);
 void show_maps(struct show *s);
 void show_counts(struct show *s, const struct path_counts *c, u32 repeat);
+void show_stats(struct show *s, const struct path_stats *stats, const struct path_counts *c);
 void show_comparison(struct show *s, const struct path_comparison *c);
 /* Why the object did not load: the refusal first, then (verbose) all that the verifier said. */
 void show_load_failure(struct load_object *o, struct log *err, bool verbose);

@@ -23,7 +23,8 @@ static void counts_json(struct json *j, const struct path_counts *c, u32 repeat)
 	json_number(j, "written", c->written);
 	json_open(j, "skipped", '{');
 	json_number(j, "link_type", c->foreign);
-	json_number(j, "refused_by_kernel", c->refused);
+	json_number(j, "refused", c->refused);
+	json_number(j, "filter", c->filtered);
 	json_close(j, '}');
 }
 
@@ -42,8 +43,27 @@ void show_counts(struct show *s, const struct path_counts *c, u32 repeat)
 		printf("  not run: %llu of link type %u, %s; XDP programs take Ethernet\n", (unsigned long long)c->foreign,
 		       c->foreign_type, net_link_type_name(c->foreign_type));
 	if (c->refused)
-		printf("  not run: %llu that the kernel's TEST_RUN refused (first: %s)\n", (unsigned long long)c->refused,
-		       strerror(-c->refused_status));
+		printf("  not run: %llu too short or too long (first: %s)\n", (unsigned long long)c->refused, strerror(-c->refused_status));
+	if (c->filtered)
+		printf("  not run: %llu that the filter left out\n", (unsigned long long)c->filtered);
+}
+
+void show_stats(struct show *s, const struct path_stats *stats, const struct path_counts *c)
+{
+	u64 p50 = path_stats_quantile(stats, 0.5), p99 = path_stats_quantile(stats, 0.99);
+	u64 ns = c->packets ? c->cpu_ns / c->packets : 0;
+
+	if (s->json) {
+		json_open(s->json, "stats", '{');
+		json_number(s->json, "instructions_p50", p50);
+		json_number(s->json, "instructions_p99", p99);
+		json_number(s->json, "instructions_max", stats->max);
+		json_number(s->json, "cpu_ns_per_packet", ns);
+		json_close(s->json, '}');
+		return;
+	}
+	printf("  instructions per packet: p50 %llu, p99 %llu, most %llu; %llu ns of CPU time per packet (counting)\n",
+	       (unsigned long long)p50, (unsigned long long)p99, (unsigned long long)stats->max, (unsigned long long)ns);
 }
 
 static void comparison_json(struct json *j, const struct path_comparison *c, const char *lines)

@@ -63,6 +63,7 @@ struct env {
 	const struct world *world;
 	u32 cpu;			/* leased CPU number, < env_possible_cpus() */
 	u32 tail_calls;			/* tail calls done in this run; the engine stops at MAX (33) */
+	bool counting;			/* count instructions into insn_count (a slower instance of the interpreter) */
 	u64 insn_count;			/* instructions run, when the observed interpreter counts */
 	struct env_frame *frame;	/* the frame of this run, NULL for kinds without packets */
 	struct env_redirect redirect;

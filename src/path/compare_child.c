@@ -15,6 +15,7 @@ struct child {
 	struct path_runner *runner;
 	struct path_rings *rings;
 	struct net_source *in;
+	struct net_filter *filter;
 };
 
 static void put(struct child *c, u32 kind, u32 a, u32 b, const void *data, u32 size)
@@ -55,11 +56,13 @@ static int run_packets(struct child *c, struct log *err)
 
 	while (left && (n = net_read(c->in, &p, 1, err)) == 1) {
 		left--;
+		if (c->filter && !net_filter_match(c->filter, &p))
+			continue;
 		if (!path_runner_takes(c->runner, p.link_type)) {
 			put(c, COMPARE_FOREIGN, p.link_type, 0, NULL, 0);
 			continue;
 		}
-		path_run(c->runner, &p, c->how->repeat, &res);
+		path_run(c->runner, &p, c->how->repeat, c->how->reset, &res);
 		path_rings_drain(c->rings);
 		put(c, COMPARE_PACKET, res.status, res.status ? p.size : res.verdict, res.data, res.status ? 0 : res.size);
 	}
@@ -188,6 +191,8 @@ static int set_up(struct child *c, enum load_floor floor, struct log *err)
 
 	opts.floor = floor;
 	rc = c->how->data_hex ? net_open_hex(&c->in, c->how->data_hex, err) : net_open_capture(&c->in, c->how->capture, err);
+	if (!rc && c->how->filter)
+		rc = net_filter_new(&c->filter, c->how->filter, err);
 	if (!rc)
 		rc = load_open(&c->object, c->how->object, &opts, err);
 	if (!rc)
@@ -242,6 +247,7 @@ void compare_child(const struct path_compare *how, enum load_floor floor, FILE *
 	path_rings_free(c.rings);
 	path_runner_free(c.runner);
 	load_close(c.object);
+	net_filter_free(c.filter);
 	net_close(c.in);
 	log_done(&err);
 }

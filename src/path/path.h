@@ -15,11 +15,15 @@ struct path_result {
 	const u8 *data;		/* the packet afterwards; valid until the next packet */
 	u32 size;
 	u32 redirect_ifindex;	/* of an XDP_REDIRECT on the user floor, else 0 */
+	u64 insns;		/* of all runs, when counting */
 };
 /* The program must be loaded. trace may be NULL. -ENOTSUP: packets mean nothing to this kind, said in err. */
 int path_runner_new(struct path_runner **out, struct load_object *o, struct bpf_program *p, struct env_trace *trace, struct log *err);
 void path_runner_free(struct path_runner *r);
-void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result);
+/* Run it `repeat` times; the packet is put in anew before each run with reset, else once, as in the kernel's TEST_RUN. */
+void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result);
+/* Count instructions from now on (user floor). -ENOTSUP on the kernel's. */
+int path_runner_count(struct path_runner *r);
 bool path_runner_takes(const struct path_runner *r, u32 link_type);
 
 /* ---- ring buffers of an object */
@@ -28,6 +32,15 @@ typedef void (*path_event_fn)(void *ctx, struct bpf_map *map, const void *data, 
 int path_rings_new(struct path_rings **out, struct load_object *o, path_event_fn fn, void *ctx);	/* *out NULL: no rings */
 void path_rings_drain(struct path_rings *r);
 void path_rings_free(struct path_rings *r);
+
+/* ---- instructions per packet */
+enum { PATH_BUCKETS = 10752 };
+struct path_stats {
+	u64 n, max;
+	u64 bucket[PATH_BUCKETS];
+};
+void path_stats_add(struct path_stats *s, u64 insns);
+u64 path_stats_quantile(const struct path_stats *s, double q);	/* q in 0..1; exact below 4,096, else within 1 % */
 
 /* ---- replay */
 enum { PATH_VERDICTS = 6 };	/* the five XDP actions, and everything else */
@@ -40,6 +53,7 @@ struct path_counts {
 	u64 refused;			/* not run: TEST_RUN of the kernel floor refused them */
 	int refused_status;		/* -errno of the first of them */
 	u64 written;			/* to the output */
+	u64 filtered;			/* not run: the filter did not match */
 	u64 cpu_ns;			/* CPU time of reading, running and writing */
 };
 struct path_replay {
@@ -48,6 +62,12 @@ struct path_replay {
 	struct path_rings *rings;	/* may be NULL */
 	u64 count;			/* packets at most; 0: all */
 	u32 repeat;			/* runs of each packet, at least 1 */
+	bool reset;			/* put the packet in anew before each of them */
+	struct net_filter *filter;	/* may be NULL */
+	struct path_stats *stats;	/* may be NULL; the runner must be counting */
+	/* called about five times a second with what was done so far; may be NULL */
+	void (*progress)(void *ctx, const struct path_counts *so_far);
+	void *ctx;
 };
 /* 0; -EINVAL: the capture is damaged (what came before it was run); -errno of writing. The sentence is in err. */
 int path_replay(struct path_runner *r, const struct path_replay *how, struct path_counts *counts, struct log *err);
@@ -74,6 +94,8 @@ struct path_compare {
 	const char *prog;
 	u64 count;
 	u32 repeat;
+	bool reset;
+	const char *filter;	/* an expression; NULL: none */
 };
 /* 0 whatever was found; -errno when one of the floors could not do its part, with the sentence in err. */
 int path_compare(const struct path_compare *how, struct path_comparison *found, struct log *err);

@@ -18,12 +18,16 @@ static int one(struct path_runner *r, const struct path_replay *how, struct path
 	struct path_result res;
 	struct net_packet after = *p;
 
+	if (how->filter && !net_filter_match(how->filter, p)) {
+		c->filtered++;
+		return 0;
+	}
 	if (!path_runner_takes(r, p->link_type)) {
 		if (!c->foreign++)
 			c->foreign_type = p->link_type;
 		return 0;
 	}
-	path_run(r, p, how->repeat, &res);
+	path_run(r, p, how->repeat, how->reset, &res);
 	if (res.status) {
 		if (!c->refused++)
 			c->refused_status = res.status;
@@ -32,6 +36,8 @@ static int one(struct path_runner *r, const struct path_replay *how, struct path
 	c->packets++;
 	c->bytes += p->size;
 	c->verdict[res.verdict < PATH_VERDICTS - 1 ? res.verdict : PATH_VERDICTS - 1]++;
+	if (how->stats)
+		path_stats_add(how->stats, res.insns / how->repeat);
 	path_rings_drain(how->rings);
 	if (!how->out || res.verdict != XDP_PASS)
 		return 0;
@@ -46,13 +52,17 @@ static int one(struct path_runner *r, const struct path_replay *how, struct path
 int path_replay(struct path_runner *r, const struct path_replay *how, struct path_counts *c, struct log *err)
 {
 	struct net_packet batch[64];
-	u64 start = cpu_ns(), left = how->count ? how->count : UINT64_MAX;
+	u64 start = cpu_ns(), shown = 0, left = how->count ? how->count : UINT64_MAX;
 	int n = 0, rc = 0;
 
 	while (!rc && left && (n = net_read(how->in, batch, left < 64 ? left : 64, err)) > 0) {
 		left -= n;
 		for (int i = 0; !rc && i < n; i++)
 			rc = one(r, how, c, &batch[i]);
+		if (how->progress && cpu_ns() - shown > 200000000) {
+			shown = cpu_ns();
+			how->progress(how->ctx, c);
+		}
 		if (rc)
 			log_printf(err, "writing the output: %s", strerror(-rc));
 	}

@@ -75,39 +75,54 @@ bool path_runner_takes(const struct path_runner *r, u32 link_type)
 	return link_type == 1; /* XDP programs see Ethernet frames */
 }
 
-static void run_user(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result)
+static void run_user(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result)
 {
 	result->status = run_buffer_fill(&r->buffer, p->data, p->size);
 	if (result->status)
 		return;
+	r->env.insn_count = 0;
 	env_enter(&r->env);
-	while (repeat--) {
-		r->env.redirect.set = false;
+	for (u32 i = 0; i < repeat; i++) {
+		if (i && reset)
+			run_buffer_fill(&r->buffer, p->data, p->size);
 		result->verdict = run_xdp(r->prog, &r->env, &r->buffer);
 	}
 	env_leave(&r->env);
+	result->insns = r->env.insn_count;
 	result->data = r->buffer.frame.data;
 	result->size = r->buffer.frame.packet_end - r->buffer.frame.data;
 	result->redirect_ifindex = result->verdict == XDP_REDIRECT && r->env.redirect.set ? r->env.redirect.ifindex : 0;
 }
 
-static void run_kernel(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result)
+static void run_kernel(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result)
 {
 	struct load_test t = {
-		.data_in = p->data, .size_in = p->size, .data_out = r->out, .size_out = OUT_ROOM, .repeat = repeat,
+		.data_in = p->data, .size_in = p->size, .data_out = r->out, .size_out = OUT_ROOM,
+		.repeat = reset ? 1 : repeat,
 	};
 
-	result->status = load_test_run(r->fd, &t);
+	do {
+		t.size_out = OUT_ROOM;
+		result->status = load_test_run(r->fd, &t);
+	} while (reset && --repeat && !result->status);
 	result->verdict = t.retval;
 	result->data = r->out;
 	result->size = t.size_out;
 }
 
-void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, struct path_result *result)
+int path_runner_count(struct path_runner *r)
+{
+	if (r->floor != LOAD_USER)
+		return -ENOTSUP;
+	r->env.counting = true;
+	return 0;
+}
+
+void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result)
 {
 	*result = (struct path_result){ 0 };
 	if (r->floor == LOAD_USER)
-		run_user(r, p, repeat, result);
+		run_user(r, p, repeat, reset, result);
 	else
-		run_kernel(r, p, repeat, result);
+		run_kernel(r, p, repeat, reset, result);
 }

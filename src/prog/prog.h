@@ -76,7 +76,7 @@ static inline void prog_put(struct prog *p)
 /* Run p once on a prepared env (env_enter done) with its context. */
 static inline u64 prog_run(struct prog *p, struct env *env, void *ctx)
 {
-	return vm_run(p->image, env, ctx);
+	return unlikely(env->counting) ? vm_run_counted(p->image, env, ctx) : vm_run(p->image, env, ctx);
 }
 
 #endif

@@ -51,6 +51,15 @@ u64 vm_run(const struct vm_image *img, struct env *env, void *ctx)
 	return run(&state, img, addr_of(ctx), 0, vm_execute_fast, call_fast);
 }
 
+u64 vm_run_counted(const struct vm_image *img, struct env *env, void *ctx)
+{
+	struct vm_state state = { .env = env, .limit = UINT64_MAX };
+	u64 r0 = run(&state, img, addr_of(ctx), 0, vm_execute_counted, call_counted);
+
+	env->insn_count += state.count;
+	return r0;
+}
+
 u64 vm_run_observed(const struct vm_image *img, struct env *env, void *ctx, struct vm_observer *observer)
 {
 	struct vm_state state = { .env = env, .observer = observer, .limit = UINT64_MAX };

@@ -46,6 +46,9 @@ void vm_image_free(struct vm_image *img);
 /* Run on the fast interpreter. env_enter() must have been done. Returns r0. */
 u64 vm_run(const struct vm_image *img, struct env *env, void *ctx);
 
+/* The same, adding the instructions that ran to env->insn_count. */
+u64 vm_run_counted(const struct vm_image *img, struct env *env, void *ctx);
+
 /* The observed instance: before each instruction observer->step is told the index and the registers (r0..r10). */
 struct vm_observer {
 	const struct vm_image *image;	/* vm's: whose instruction it is; changes with tail calls */
