@@ -372,13 +372,30 @@ static void set_all(struct reg *r, void *arg)
 		r->precise = *(bool *)arg;
 }
 
+static void force_frame(struct verifier *v, struct frame *f)
+{
+	for (u32 r = 0; r < BPF_REG_10; r++)
+		if (f->regs[r].type == REG_SCALAR && !f->regs[r].precise) {
+			f->regs[r].precise = true;
+			verify_say(v, ABI_LOG_LEVEL2, "force_precise: frame%u: forcing r%u to be precise\n", f->frameno, r);
+		}
+	for (u32 n = 0; n < f->n_slots; n++) {
+		struct slot *slot = &f->slots[n];
+
+		if (slot->type[7] != SLOT_SPILL || slot->spilled.type != REG_SCALAR || slot->spilled.precise)
+			continue;
+		slot->spilled.precise = true;
+		verify_say(v, ABI_LOG_LEVEL2, "force_precise: frame%u: forcing fp%d to be precise\n", f->frameno,
+			   -8 * (s32)(n + 1));
+	}
+}
+
 void precise_all(struct verifier *v, struct state *s)
 {
-	bool yes = true;
-
 	verify_say(v, ABI_LOG_LEVEL2, "mark_precise: frame%u: falling back to forcing all scalars precise\n", s->cur);
 	for (s = s->parent; s; s = s->parent)
-		state_each_reg(s, set_all, &yes);
+		for (u32 n = 0; n <= s->cur; n++)
+			force_frame(v, s->frame[n]);
 }
 
 void precise_none(struct state *s)

@@ -338,8 +338,6 @@ static int fill_part(struct verifier *v, struct frame *f, s32 off, u32 size, u32
 
 	*restored = true;
 	if (size <= spill_size && off % 8 == 0) {
-		if (v->bpf_capable && size == 4 && spill_size == 4 && width(&s->spilled) <= 32)
-			ptr_give_id(v, &s->spilled);
 		*d = s->spilled;
 		d->subreg_def = subreg_def;
 		if (width(&s->spilled) > 8 * size)
@@ -383,8 +381,6 @@ static int read_spilled(struct verifier *v, struct frame *f, s32 off, u32 size, 
 		if (err)
 			return err;
 	} else if (dst >= 0) {
-		if (v->bpf_capable)
-			ptr_give_id(v, &s->spilled);
 		state_regs(v->cur)[dst] = s->spilled;
 	} else if (ptr_leaks(v, &s->spilled)) {
 		return verify_refuse(v, -EACCES, "ptr-leak", -1, "leaking pointer from stack off %d", off);
