@@ -17,7 +17,7 @@ const u8 access_contents[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 
 
 #define INFO(kind, vlen) ((u32)(kind) << 24 | (vlen))
 
-static const char strings[] = "\0int\0long\0bpf_spin_lock\0val\0value\0a\0l\0prog\0fn";
+#define STRINGS "\0int\0long\0bpf_spin_lock\0val\0value\0a\0l\0prog\0fn"
 
 static const struct {
 	struct btf_header h;
@@ -25,10 +25,10 @@ static const struct {
 	u32 lock[3 + 3];
 	u32 value[3 + 6];
 	u32 proto[3], prog[3], fn[3];
-	char str[sizeof(strings)];
+	char str[sizeof(STRINGS)];
 } blob = {
 	.h = { .magic = 0xeb9f, .version = 1, .hdr_len = 24, .type_len = 128, .str_off = 128,
-	       .str_len = sizeof(strings) },
+	       .str_len = sizeof(STRINGS) },
 	.int4 = { 1, INFO(BTF_KIND_INT, 0), 4, 32 },
 	.int8 = { 5, INFO(BTF_KIND_INT, 0), 8, 64 },
 	.lock = { 10, INFO(BTF_KIND_STRUCT, 1), 4, 24, 1, 0 },
@@ -36,12 +36,12 @@ static const struct {
 	.proto = { 0, INFO(BTF_KIND_FUNC_PROTO, 0), 1 },
 	.prog = { 38, INFO(BTF_KIND_FUNC, 0), 5 },
 	.fn = { 43, INFO(BTF_KIND_FUNC, 0), 5 },
-	.str = "\0int\0long\0bpf_spin_lock\0val\0value\0a\0l\0prog\0fn",
+	.str = STRINGS,
 };
 static_assert(offsetof(__typeof__(blob), str) == 24 + 128, "no holes in the blob");
 
 const void *access_btf(u32 *size)
 {
-	*size = 24 + 128 + sizeof(strings);
+	*size = 24 + 128 + sizeof(STRINGS);
 	return &blob;
 }
