@@ -129,6 +129,7 @@ static int decode_all(struct vm_image *img, const struct vm_code *code)
 			img->insns[++i] = trap;
 	}
 	img->insns[code->n_insns] = trap;
+	vm_fuse(img);
 	return 0;
 }
 

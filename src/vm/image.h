@@ -11,6 +11,11 @@
 enum vm_op {
 	VM_OP_TRAP = ISA_ID_MAX,	/* the second slot of a ld_imm64, the end of the program: proved unreachable */
 	VM_OP_CALL_END,			/* CALL, and the run ends with its result when that is 0 */
+#define MOV_ALU(id, bits) VM_OP_MOV_##id,
+#define JCC_JA(id, bits) VM_OP_JA_##id,
+#include "fuse.def"
+#undef MOV_ALU
+#undef JCC_JA
 	VM_OP_MAX
 };
 
@@ -46,6 +51,9 @@ struct vm_state {
 	u32 depth;		/* frames below a callback that runs; observed instance only */
 	int error;		/* -ELOOP: limit reached; -EFAULT: came to a trap. 0 otherwise */
 };
+
+/* Mark the pairs of fuse.def. */
+void vm_fuse(struct vm_image *img);
 
 #define VM_FRAMES 8		/* kernel: MAX_CALL_FRAMES */
 #define VM_STACK 512		/* kernel: MAX_BPF_STACK */

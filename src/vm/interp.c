@@ -27,16 +27,17 @@
 #define TO_BE(bits, x) ((u##bits)(x))
 #endif
 
-/* The stacks of all frames. Under ASan only the bytes that the running functions use are accessible. */
+/* The stacks of all frames, the deepest highest. Under ASan only the bytes that the running functions use are accessible. */
+#define STACK_STRIDE (VM_STACK + STACK_GUARD)
 struct stacks {
-	u8 bytes[VM_FRAMES][VM_STACK + STACK_GUARD] __attribute__((aligned(64)));
+	u8 bytes[VM_FRAMES * STACK_STRIDE + STACK_GUARD] __attribute__((aligned(16)));
 };
 
 struct frame {
 	const struct vm_insn *back;	/* where to go on after the call this frame made */
-	const struct vm_image *image;	/* of the code behind back; observed instance only */
-	u64 saved[4];			/* r6-r9 during that call */
+	u64 saved[5];			/* r6-r10 during that call */
 	u32 loops;			/* may_gotos left in this frame's function */
+	const struct vm_image *image;	/* of the code behind back; observed instance only */
 };
 
 static inline void stacks_begin(struct stacks *s)
@@ -49,14 +50,10 @@ static inline void stacks_end(struct stacks *s)
 	ASAN_UNPOISON_MEMORY_REGION(s, sizeof(*s));
 }
 
-static inline u64 stack_top(struct stacks *s, u32 depth)
+/* A function begins, its stack below top. */
+static inline void frame_enter(struct frame *f, u64 top, u32 stack)
 {
-	return addr_of(s->bytes[depth] + VM_STACK);
-}
-
-static inline void frame_enter(struct frame *f, struct stacks *s, u32 depth, u32 stack)
-{
-	u8 *low = s->bytes[depth] + VM_STACK - stack;
+	u8 *low = ptr_of(top - stack);
 
 	f->loops = VM_LOOPS;
 	if (!stack)
@@ -65,9 +62,9 @@ static inline void frame_enter(struct frame *f, struct stacks *s, u32 depth, u32
 	memset(low, 0, stack);
 }
 
-static inline void frame_leave(struct stacks *s, u32 depth)
+static inline void frame_leave(u64 top)
 {
-	ASAN_POISON_MEMORY_REGION(s->bytes[depth], sizeof(s->bytes[depth]));
+	ASAN_POISON_MEMORY_REGION(ptr_of(top - VM_STACK), VM_STACK);
 }
 
 #define EXECUTE vm_execute_fast

@@ -62,43 +62,63 @@ const char *kernel_why_not(void)
 	return "the kernel does not let this user load programs";
 }
 
-/* Labels keep working, and what the code says stays what it is: the prologue's failure path stands in front of it. */
 static const char prologue[] = "r2 = *(u32 *)(r1 +4)\n"
 			       "r1 = *(u32 *)(r1 +0)\n"
 			       "r3 = r1\n"
 			       "r3 += %u\n"
-			       "if r3 <= r2 goto prologue_done\n"
+			       "if r3 <= r2 goto done\n"
 			       "r0 = -1\n"
 			       "exit\n"
-			       "prologue_done:\n"
-			       "r2 = %u\n";
+			       "done: r2 = %u\n";
 
-int kernel_load(int *fd, bool socket, const char *code, u32 len, char *why, size_t room)
+static int assemble(const char *text, struct bpf_insn **insns, u32 *n, char *why, size_t room)
 {
-	size_t size = strlen(code) + sizeof(prologue) + 32;
-	char *all = calloc(1, size), *said;
-	struct bpf_insn *insns = NULL;
 	struct log err;
-	u32 n;
+	char *said;
 	int rc;
 
-	if (!all)
-		return -ENOMEM;
-	if (!socket)
-		snprintf(all, size, prologue, len, len);
-	strcat(all, code);
 	log_init(&err, 200);
-	rc = isa_assemble(all, &insns, &n, &err);
+	rc = isa_assemble(text, insns, n, &err);
 	if (rc) {
 		said = log_text(&err, NULL);
 		snprintf(why, room, "%s", said);
 		free(said);
-	} else {
-		rc = kernel_load_insns(fd, socket, insns, n, why, room);
 	}
 	log_done(&err);
-	free(insns);
+	return rc;
+}
+
+int kernel_load_xdp(int *fd, const struct bpf_insn *insns, u32 n, u32 len, char *why, size_t room)
+{
+	struct bpf_insn *before = NULL, *all;
+	char text[512];
+	u32 n_before;
+	int rc;
+
+	snprintf(text, sizeof(text), prologue, len, len);
+	rc = assemble(text, &before, &n_before, why, room);
+	all = rc ? NULL : calloc(n_before + n, sizeof(*all));
+	if (all) {
+		memcpy(all, before, n_before * sizeof(*all));
+		memcpy(all + n_before, insns, n * sizeof(*all));
+		rc = kernel_load_insns(fd, false, all, n_before + n, why, room);
+	}
+	free(before);
 	free(all);
+	return rc;
+}
+
+int kernel_load(int *fd, bool socket, const char *code, u32 len, char *why, size_t room)
+{
+	struct bpf_insn *insns;
+	u32 n;
+	int rc = assemble(code, &insns, &n, why, room);
+
+	if (rc)
+		return rc;
+	rc = socket ? kernel_load_insns(fd, true, insns, n, why, room) :
+		      kernel_load_xdp(fd, insns, n, len, why, room);
+	free(insns);
 	return rc;
 }
 
