@@ -413,13 +413,40 @@ struct sys_handle *sys_by_inode(u64 dev, u64 ino)
 	return h;
 }
 
+/* Is the object with this id there, after a look at who holds it? Where only references do, their
+ * holders may have gone unseen. */
+static bool still_there(enum obj_type type, u32 id)
+{
+	struct sys_handle *h;
+	bool held = false;
+
+	sys_lock();
+	h = find(type, id);
+	sys_unlock();
+	if (!h)
+		return false;
+	sys_test_hold(h);
+	sys_lock();
+	h = find(type, id);
+	held = h && h->held;
+	sys_unlock();
+	if (!h || held)
+		return h;
+	sys_test_all();
+	sys_lock();
+	h = find(type, id);
+	sys_unlock();
+	return h;
+}
+
 int sys_open_id(enum obj_type type, u32 id, int open_flags)
 {
 	struct sys_handle *h;
 	struct obj *obj = NULL;
 	int fd = -ENOENT;
 
-	sys_test_all();
+	if (!still_there(type, id))
+		return -ENOENT;
 	sys_lock();
 	h = find(type, id);
 	if (h && get_unless_gone(h->obj)) {
@@ -436,15 +463,17 @@ int sys_open_id(enum obj_type type, u32 id, int open_flags)
 int sys_next_id(enum obj_type type, u32 after, u32 *id)
 {
 	struct by_id *t = &ids[type];
-	u32 at;
+	u32 found, at;
 
-	sys_test_all();
-	sys_lock();
-	at = after == UINT32_MAX ? t->n : slot_of(t, after + 1);
-	if (at < t->n)
-		*id = t->v[at]->obj->id;
-	else
-		at = UINT32_MAX;
-	sys_unlock();
-	return at == UINT32_MAX ? -ENOENT : 0;
+	do {
+		sys_lock();
+		at = after == UINT32_MAX ? t->n : slot_of(t, after + 1);
+		found = at < t->n ? t->v[at]->obj->id : 0;
+		sys_unlock();
+		if (!found)
+			return -ENOENT;
+		after = found;
+	} while (!still_there(type, found));
+	*id = found;
+	return 0;
 }

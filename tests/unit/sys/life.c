@@ -128,6 +128,22 @@ static void prog_array(void)
 	EQ(count_ids(BPF_PROG_GET_NEXT_ID), 0);
 }
 
+/* Closed behind our back: found out before an id is told. */
+static void unnoticed(void)
+{
+	int m = new_hash(), p = new_prog(m), other = new_hash();
+	u32 id = map_id(m), other_id = map_id(other);
+
+	raw(SYS_close, other);
+	OK(!map_exists(other_id));
+	raw(SYS_close, m);
+	OK(map_exists(id));
+	raw(SYS_close, p);
+	EQ(by_id(BPF_MAP_GET_FD_BY_ID, id), -ENOENT);
+	EQ(count_ids(BPF_MAP_GET_NEXT_ID), 0);
+	EQ(count_ids(BPF_PROG_GET_NEXT_ID), 0);
+}
+
 static void many(void)
 {
 	u32 before = count_fds(), bad = 0;
@@ -240,6 +256,7 @@ int main(void)
 	mapped();
 	held_by_programs();
 	prog_array();
+	unnoticed();
 	many();
 	close_range_leaves_ours();
 	hidden_ones();
