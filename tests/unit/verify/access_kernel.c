@@ -112,6 +112,10 @@ void access_kernel(const struct access_case *c, struct access_answer *a, bool sh
 	attr.prog_load.log_level = show ? 2 : 1;
 	text[0] = 0;
 	fd = sys(BPF_PROG_LOAD, &attr);
+	if (fd == -ENOSPC) { /* that only says that the log is longer than `text` */
+		attr.prog_load.log_level = attr.prog_load.log_buf = attr.prog_load.log_size = 0;
+		fd = sys(BPF_PROG_LOAD, &attr);
+	}
 	if (fd >= 0)
 		close(fd);
 	a->err = fd < 0 ? fd : 0;
