@@ -8,7 +8,7 @@
 #include "types.h"
 #include <stdatomic.h>
 
-enum obj_type { OBJ_MAP = 1, OBJ_PROG, OBJ_BTF, OBJ_LINK };
+enum obj_type { OBJ_MAP = 1, OBJ_PROG, OBJ_BTF, OBJ_LINK, OBJ_EVENT /* a perf event */ };
 
 struct obj;
 struct obj_ops {

@@ -1,4 +1,5 @@
-/* Memory for maps: large areas that appear when touched, memfds that user space can map, and the wait of a spin lock. */
+/* Memory for maps: large areas that appear when touched, memfds that user space can map, and the
+ * wait of a spin lock. */
 #include "private.h"
 #include <fcntl.h>
 #include <sched.h>
@@ -7,7 +8,8 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-/* vmalloc refuses what is larger than all of the machine's memory (mm/vmalloc.c), before it tries. */
+/* vmalloc refuses what is larger than all of the machine's memory (mm/vmalloc.c), before it tries.
+ */
 bool map_area_fits(u64 size)
 {
 	struct sysinfo si;
@@ -21,7 +23,8 @@ void *map_area_new(u64 size)
 
 	if (!map_area_fits(size))
 		return NULL;
-	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
@@ -31,14 +34,15 @@ void map_area_free(void *area, u64 size)
 		munmap(area, size);
 }
 
-int map_memfd_new(u64 size)
+int map_memfd_new(const char *name, u64 size)
 {
-	int fd = memfd_create("bpf-map", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
 		return -ENOMEM;
 	/* whoever maps it can't make our accesses fault by truncating it */
-	if (ftruncate(fd, size) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) || fchmod(fd, 0600)) {
+	if (ftruncate(fd, size) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) ||
+	    fchmod(fd, 0600)) {
 		close(fd);
 		return -ENOMEM;
 	}
@@ -53,7 +57,7 @@ void map_spin_wait(struct spinlock *l)
 		    !atomic_exchange_explicit(&l->taken, 1, memory_order_acquire))
 			return;
 		if (i % 4096 == 0)
-			nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 		else if (i % 64 == 0)
 			sched_yield();
 		else

@@ -1,17 +1,19 @@
-/* ARRAY: values side by side, all there from the start, updated in place; key is the index. With BPF_F_MMAPABLE they lie in
- * a memfd that user space maps. The layout is known to inlined look-ups through map->values and map->stride. */
+/* ARRAY: values side by side, all there from the start, updated in place; key is the index. With
+ * BPF_F_MMAPABLE they lie in a memfd that user space maps. The layout is known to inlined look-ups
+ * through map->values and map->stride. */
 #include "array.h"
 #include <sys/mman.h>
 
-#define ARRAY_FLAGS (BPF_F_NUMA_NODE | BPF_F_MMAPABLE | ACCESS_FLAGS | BPF_F_PRESERVE_ELEMS | BPF_F_INNER_MAP)
+#define ARRAY_FLAGS                                                                                \
+	(BPF_F_NUMA_NODE | BPF_F_MMAPABLE | ACCESS_FLAGS | BPF_F_PRESERVE_ELEMS | BPF_F_INNER_MAP)
 
 /* array_map_alloc_check() of kernel/bpf/arraymap.c */
 int map_array_check(const struct map_attr *attr)
 {
 	bool percpu = attr->type == BPF_MAP_TYPE_PERCPU_ARRAY;
 
-	if (!attr->max_entries || attr->key_size != 4 || !attr->value_size || attr->flags & ~ARRAY_FLAGS ||
-	    !access_ok(attr->flags) || (percpu && wants_node(attr)))
+	if (!attr->max_entries || attr->key_size != 4 || !attr->value_size ||
+	    attr->flags & ~ARRAY_FLAGS || !access_ok(attr->flags) || (percpu && wants_node(attr)))
 		return -EINVAL;
 	if (attr->type != BPF_MAP_TYPE_ARRAY && attr->flags & (BPF_F_MMAPABLE | BPF_F_INNER_MAP))
 		return -EINVAL;
@@ -72,9 +74,10 @@ static int array_new(struct map **out, const struct map_attr *attr)
 	if (attr->flags & BPF_F_MMAPABLE) {
 		void *p = MAP_FAILED;
 
-		a->m.memfd = map_memfd_new(size);
+		a->m.memfd = map_memfd_new("bpf-map", size);
 		if (a->m.memfd >= 0)
-			p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, a->m.memfd, 0);
+			p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+				 a->m.memfd, 0);
 		a->m.values = p == MAP_FAILED ? NULL : p;
 	} else {
 		a->m.values = map_area_new(size);
@@ -138,21 +141,30 @@ static int array_direct_value(struct map *m, u32 off, u64 *addr)
 	return 0;
 }
 
+/* Without BPF_F_INNER_MAP programs may have indices checked against the template's size
+ * (array_map_meta_equal). */
+static bool array_meta_equal(const struct map *template, const struct map *m)
+{
+	return map_meta_equal(template, m) &&
+	       (template->flags & BPF_F_INNER_MAP || template->max_entries == m->max_entries);
+}
+
 static u64 array_memory(const struct map *m)
 {
 	return sizeof(struct array) + container_of(m, struct array, m)->size;
 }
 
 const struct map_ops map_array_ops = {
-	.check = map_array_check,
-	.new = array_new,
-	.free = array_free,
-	.lookup = array_lookup,
-	.update = array_update,
-	.delete = map_array_no_delete,
-	.copy_out = array_copy_out,
-	.copy_in = array_copy_in,
-	.next_key = map_array_next_key,
-	.direct_value = array_direct_value,
-	.memory = array_memory,
+    .check = map_array_check,
+    .new = array_new,
+    .free = array_free,
+    .lookup = array_lookup,
+    .update = array_update,
+    .delete = map_array_no_delete,
+    .copy_out = array_copy_out,
+    .copy_in = array_copy_in,
+    .next_key = map_array_next_key,
+    .direct_value = array_direct_value,
+    .meta_equal = array_meta_equal,
+    .memory = array_memory,
 };

@@ -1,5 +1,6 @@
-/* HASH: an update of a key that is there puts a new element in the old one's place, so that a reader sees the old value or
- * the new one. The new element is the CPU's spare, the old one becomes the spare: no list is touched. */
+/* HASH: an update of a key that is there puts a new element in the old one's place, so that a
+ * reader sees the old value or the new one. The new element is the CPU's spare, the old one becomes
+ * the spare: no list is touched. */
 #include "htab.h"
 
 static int hash_new(struct map **out, const struct map_attr *attr)
@@ -20,8 +21,8 @@ static void *hash_lookup(struct map *m, const void *key, u32 cpu)
 	return e ? elem_value(h, e) : NULL;
 }
 
-static struct elem *replace(struct htab *h, _Atomic uintptr_t *link, struct elem *old, const void *key, const void *value,
-			    struct elem *e)
+static struct elem *replace(struct htab *h, _Atomic uintptr_t *link, struct elem *old,
+			    const void *key, const void *value, struct elem *e)
 {
 	htab_set_key(h, e, key, atomic_load_explicit(&old->hash, memory_order_relaxed));
 	copy_value(elem_value(h, e), value, h->m.value_size);
@@ -29,7 +30,8 @@ static struct elem *replace(struct htab *h, _Atomic uintptr_t *link, struct elem
 	return old;
 }
 
-static int insert(struct htab *h, struct bucket *b, u32 hash, const void *key, const void *value, u32 list)
+static int insert(struct htab *h, struct bucket *b, u32 hash, const void *key, const void *value,
+		  u32 list)
 {
 	int err = -E2BIG;
 	struct elem *e = map_pool_get(&h->pool, list, &err);
@@ -43,7 +45,8 @@ static int insert(struct htab *h, struct bucket *b, u32 hash, const void *key, c
 }
 
 /* `spare` is exclusively the caller's: its leased CPU's, or the user side's under its lock. */
-static int update(struct htab *h, const void *key, const void *value, u64 flags, struct spare *spare, u32 list)
+static int update(struct htab *h, const void *key, const void *value, u64 flags,
+		  struct spare *spare, u32 list)
 {
 	u32 hash = htab_hash(h, key);
 	struct bucket *b = htab_bucket(h, hash);
@@ -104,17 +107,29 @@ static int hash_lookup_delete(struct map *m, void *key, void *value, u64 flags)
 	return 0;
 }
 
+static void value_out(struct htab *h, struct elem *e, void *to)
+{
+	copy_value(to, elem_value(h, e), h->m.value_size);
+}
+
+static int hash_batch(struct map *m, u32 bucket, struct map_batch *b)
+{
+	return map_htab_batch(map_htab_of(m), bucket, b, value_out, map_htab_let_go);
+}
+
 const struct map_ops map_hash_ops = {
-	.check = map_htab_check,
-	.new = hash_new,
-	.free = map_htab_free,
-	.lookup = hash_lookup,
-	.update = hash_update,
-	.delete = map_htab_delete,
-	.copy_out = hash_copy_out,
-	.copy_in = hash_copy_in,
-	.next_key = map_htab_next_key,
-	.lookup_delete = hash_lookup_delete,
-	.memory = map_htab_memory,
-	.steps = map_htab_steps,
+    .check = map_htab_check,
+    .new = hash_new,
+    .free = map_htab_free,
+    .lookup = hash_lookup,
+    .update = hash_update,
+    .delete = map_htab_delete,
+    .copy_out = hash_copy_out,
+    .copy_in = hash_copy_in,
+    .next_key = map_htab_next_key,
+    .lookup_delete = hash_lookup_delete,
+    .meta_equal = map_meta_equal,
+    .batch = hash_batch,
+    .memory = map_htab_memory,
+    .steps = map_htab_steps,
 };

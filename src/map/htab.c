@@ -1,10 +1,13 @@
-/* What the hash kinds share: creation and limits, hashing of long keys, taking an element out, the order of keys. */
+/* What the hash kinds share: creation and limits, hashing of long keys, taking an element out, the
+ * order of keys. */
 #include "htab.h"
 #include "lru.h"
 #include <sys/random.h>
 
-#define HTAB_FLAGS (BPF_F_NO_PREALLOC | BPF_F_NO_COMMON_LRU | BPF_F_NUMA_NODE | ACCESS_FLAGS | BPF_F_ZERO_SEED)
-#define ELEM_HEAD_KERNEL 48	/* sizeof(struct htab_elem) of the kernel, for its limit on key plus value */
+#define HTAB_FLAGS                                                                                 \
+	(BPF_F_NO_PREALLOC | BPF_F_NO_COMMON_LRU | BPF_F_NUMA_NODE | ACCESS_FLAGS | BPF_F_ZERO_SEED)
+#define ELEM_HEAD_KERNEL                                                                           \
+	48 /* sizeof(struct htab_elem) of the kernel, for its limit on key plus value */
 #define BUCKETS_MAX (UINT32_MAX / 16) /* the kernel's limit: 16 bytes a bucket, all below 4 GiB */
 
 struct htab *map_htab_of(struct map *m)
@@ -44,7 +47,8 @@ static u32 round_entries(u32 n, u32 cpus)
 
 static void seed(struct htab *h)
 {
-	if (!(h->m.flags & BPF_F_ZERO_SEED) && getrandom(h->seed, sizeof(h->seed), GRND_NONBLOCK) != sizeof(h->seed))
+	if (!(h->m.flags & BPF_F_ZERO_SEED) &&
+	    getrandom(h->seed, sizeof(h->seed), GRND_NONBLOCK) != sizeof(h->seed))
 		h->seed[0] = addr_of(h); /* no entropy yet: address randomisation has to do */
 	h->seed[0] ^= 0xa0761d6478bd642full;
 	h->seed[1] = (h->seed[1] ^ 0xe7037ed1a0b428dbull) | 1;
@@ -81,7 +85,8 @@ static int init(struct htab *h, bool spares)
 	h->value_off = sizeof(struct elem) + ROUND_UP(h->m.key_size, 8u);
 	h->pool.value_off = h->value_off;
 	h->pool.cpu_value_size = percpu ? ROUND_UP(h->m.value_size, 8u) : 0;
-	h->pool.elem_size = h->value_off + (percpu ? sizeof(void *) : ROUND_UP(h->m.value_size, 8u));
+	h->pool.elem_size =
+	    h->value_off + (percpu ? sizeof(void *) : ROUND_UP(h->m.value_size, 8u));
 	h->pool.max = h->m.max_entries + h->n_spares;
 	h->buckets = map_area_new((u64)n_buckets * sizeof(struct bucket));
 	if (!h->buckets)
@@ -90,7 +95,8 @@ static int init(struct htab *h, bool spares)
 	return err ? err : fill_spares(h);
 }
 
-int map_htab_new(struct htab **out, const struct map_attr *attr, const struct map_ops *ops, bool spares)
+int map_htab_new(struct htab **out, const struct map_attr *attr, const struct map_ops *ops,
+		 bool spares)
 {
 	u64 n_buckets = round_up_pow2(attr->max_entries);
 	struct htab *h;
@@ -175,8 +181,8 @@ int map_htab_delete(struct map *m, const void *key)
 	return 0;
 }
 
-/* The first key of bucket i or of a later one. A chain may change under the walk: then some key of it comes out, or the
- * next bucket's, which is what next_key promises. */
+/* The first key of bucket i or of a later one. A chain may change under the walk: then some key of
+ * it comes out, or the next bucket's, which is what next_key promises. */
 static int first_from(const struct htab *h, u64 i, void *next)
 {
 	for (; i <= h->mask; i++) {
@@ -210,6 +216,56 @@ int map_htab_next_key(struct map *m, const void *key, void *next)
 	return 0;
 }
 
+/* ---- batches */
+
+static u32 chain_length(struct bucket *b)
+{
+	uintptr_t p = atomic_load_explicit(&b->head, memory_order_relaxed);
+	u32 n = 0;
+
+	for (; !is_end(p); n++)
+		p = atomic_load_explicit(&((struct elem *)p)->next, memory_order_relaxed);
+	return n;
+}
+
+void map_htab_let_go(struct htab *h, struct elem *e)
+{
+	map_pool_put(&h->pool, e, env_cpu_hint());
+}
+
+int map_htab_batch(struct htab *h, u32 bucket, struct map_batch *out,
+		   void (*value_out)(struct htab *h, struct elem *e, void *to),
+		   void (*let_go)(struct htab *h, struct elem *e))
+{
+	u32 key_size = h->m.key_size, value_size = map_user_value_size(&h->m);
+	struct bucket *b = &h->buckets[bucket];
+	uintptr_t p, next;
+
+	out->n = 0;
+	if (is_end(atomic_load_explicit(&b->head, memory_order_relaxed)))
+		return 0;
+	spin_lock(&b->lock);
+	out->n = chain_length(b);
+	if (out->n > out->room) {
+		spin_unlock(&b->lock);
+		return -ENOSPC;
+	}
+	p = atomic_load_explicit(&b->head, memory_order_relaxed);
+	for (u32 i = 0; !is_end(p); i++, p = next) {
+		struct elem *e = (struct elem *)p;
+
+		next = atomic_load_explicit(&e->next, memory_order_relaxed);
+		copy_value(out->keys + (u64)i * key_size, e->key, key_size);
+		value_out(h, e, out->values + (u64)i * value_size);
+		if (out->remove) {
+			htab_unlink(&b->head, e);
+			let_go(h, e);
+		}
+	}
+	spin_unlock(&b->lock);
+	return 0;
+}
+
 u64 map_htab_steps(struct map *m, const void *key)
 {
 	struct htab *h = map_htab_of(m);
@@ -222,7 +278,8 @@ u64 map_htab_steps(struct map *m, const void *key)
 	for (; !is_end(p); steps++) {
 		struct elem *e = (struct elem *)p;
 
-		if (atomic_load_explicit(&e->hash, memory_order_relaxed) == hash && key_equal(e->key, key, m->key_size))
+		if (atomic_load_explicit(&e->hash, memory_order_relaxed) == hash &&
+		    key_equal(e->key, key, m->key_size))
 			break;
 		p = atomic_load_explicit(&e->next, memory_order_acquire);
 	}

@@ -1,27 +1,32 @@
-/* LPM_TRIE: longest prefix match in a binary trie with skipped levels. Key: u32 prefixlen, then the bits, first byte first.
+/* LPM_TRIE: longest prefix match in a binary trie with skipped levels. Key: u32 prefixlen, then the
+ * bits, first byte first.
  *
- * A node stands for a prefix; an inner node (no value) exists only where two branches part. So the way to any key has at most
- * one node per bit, and with n keys spread out about log2(n). Look-ups take no lock: a node never changes its prefix, its
- * value is replaced with the node, and nodes wait for the epoch before they are freed. */
+ * A node stands for a prefix; an inner node (no value) exists only where two branches part. So the
+ * way to any key has at most one node per bit, and with n keys spread out about log2(n). Look-ups
+ * take no lock: a node never changes its prefix, its value is replaced with the node, and nodes
+ * wait for the epoch before they are freed. */
 #include "private.h"
 
 #define LPM_FLAGS (BPF_F_NO_PREALLOC | BPF_F_NUMA_NODE | ACCESS_FLAGS)
-#define DATA_MAX 256
-#define HEAD 4					 /* sizeof(prefixlen) */
-#define VALUE_MAX (KMALLOC_MAX - DATA_MAX - 24)	 /* LPM_VAL_SIZE_MAX, with the 24 bytes of the kernel's node */
+#define DATA_MAX  256
+#define HEAD	  4 /* sizeof(prefixlen) */
+#define VALUE_MAX                                                                                  \
+	(KMALLOC_MAX - DATA_MAX - 24) /* LPM_VAL_SIZE_MAX, with the 24 bytes of the kernel's node  \
+				       */
 
 struct node {
 	struct env_deferred gone;
-	struct node *_Atomic child[2];	/* by the first bit after the prefix */
+	struct node *_Atomic child[2]; /* by the first bit after the prefix */
 	u16 prefixlen;
-	bool inner;		/* no value of its own */
-	u8 data[] __attribute__((aligned(4))); /* the bits; then, 8-aligned in the node, the value */
+	bool inner; /* no value of its own */
+	u8 data[]
+	    __attribute__((aligned(4))); /* the bits; then, 8-aligned in the node, the value */
 };
 static_assert(DATA_MAX * 8 <= UINT16_MAX, "prefixlen holds every length");
 
 struct lpm {
 	struct map m;
-	pthread_mutex_t lock;	/* writers */
+	pthread_mutex_t lock; /* writers */
 	struct node *_Atomic root;
 	_Atomic u32 n_entries;
 	u32 data_size, max_prefixlen, value_off, node_size;
@@ -36,8 +41,8 @@ static struct lpm *of(const struct map *m)
 static int lpm_check(const struct map_attr *attr)
 {
 	if (!attr->max_entries || !(attr->flags & BPF_F_NO_PREALLOC) || attr->flags & ~LPM_FLAGS ||
-	    !access_ok(attr->flags) || attr->key_size < HEAD + 1 || attr->key_size > HEAD + DATA_MAX ||
-	    !attr->value_size || attr->value_size > VALUE_MAX)
+	    !access_ok(attr->flags) || attr->key_size < HEAD + 1 ||
+	    attr->key_size > HEAD + DATA_MAX || !attr->value_size || attr->value_size > VALUE_MAX)
 		return -EINVAL;
 	return 0;
 }
@@ -209,7 +214,8 @@ static struct node *node_new(const struct lpm *t, u32 prefixlen, const u8 *data,
 	return n;
 }
 
-/* The place where the prefix belongs: *slot is its node, the first node that parts from it, one below it, or empty. */
+/* The place where the prefix belongs: *slot is its node, the first node that parts from it, one
+ * below it, or empty. */
 static struct node *_Atomic *place(struct lpm *t, u32 prefixlen, const u8 *data, u32 *same)
 {
 	struct node *_Atomic *slot = &t->root;
@@ -303,9 +309,11 @@ static int lpm_update(struct map *m, const void *key, const void *value, u64 fla
 	return err;
 }
 
-/* Under the lock: take the node at *slot out; `up` is the slot of its parent (NULL: it is the root). A node with two children
- * stays as an inner node, which is a new node: readers may stand on the old one's value. */
-static int take_out(struct lpm *t, struct node *_Atomic *up, struct node *_Atomic *slot, struct node *dead[2])
+/* Under the lock: take the node at *slot out; `up` is the slot of its parent (NULL: it is the
+ * root). A node with two children stays as an inner node, which is a new node: readers may stand on
+ * the old one's value. */
+static int take_out(struct lpm *t, struct node *_Atomic *up, struct node *_Atomic *slot,
+		    struct node *dead[2])
 {
 	struct node *n = get(slot), *l = get(&n->child[0]), *r = get(&n->child[1]);
 	struct node *parent = up ? get(up) : NULL, *inner;
@@ -333,7 +341,7 @@ static int lpm_delete(struct map *m, const void *key)
 	const u8 *data = (const u8 *)key + HEAD;
 	u32 prefixlen = LOAD(u32, key), same = 0;
 	struct node *_Atomic *slot = &t->root, *_Atomic *up = NULL;
-	struct node *n, *dead[2] = { NULL, NULL };
+	struct node *n, *dead[2] = {NULL, NULL};
 	int err = -ENOENT;
 
 	if (prefixlen > t->max_prefixlen)
@@ -376,7 +384,8 @@ static int key_out(const struct lpm *t, const struct node *n, void *next)
 	return 0;
 }
 
-/* Where a walk in postorder begins below n: go down, left first; the last node with a value on that way. */
+/* Where a walk in postorder begins below n: go down, left first; the last node with a value on that
+ * way. */
 static int first_below(const struct lpm *t, struct node *n, void *next)
 {
 	struct node *last = NULL;
@@ -394,7 +403,8 @@ static int first_below(const struct lpm *t, struct node *n, void *next)
 	return last ? key_out(t, last, next) : -ENOENT;
 }
 
-/* Postorder, so that longer prefixes come before those they lie in. Under the lock: the order is one tree's. */
+/* Postorder, so that longer prefixes come before those they lie in. Under the lock: the order is
+ * one tree's. */
 static int next_after(struct lpm *t, const void *key, void *next)
 {
 	struct node *path[DATA_MAX * 8 + 1], *n = get(&t->root);
@@ -452,15 +462,16 @@ static u64 lpm_steps(struct map *m, const void *key)
 }
 
 const struct map_ops map_lpm_trie_ops = {
-	.check = lpm_check,
-	.new = lpm_new,
-	.free = lpm_free,
-	.lookup = lpm_lookup,
-	.update = lpm_update,
-	.delete = lpm_delete,
-	.copy_out = lpm_copy_out,
-	.copy_in = lpm_copy_in,
-	.next_key = lpm_next_key,
-	.memory = lpm_memory,
-	.steps = lpm_steps,
+    .check = lpm_check,
+    .new = lpm_new,
+    .free = lpm_free,
+    .lookup = lpm_lookup,
+    .update = lpm_update,
+    .delete = lpm_delete,
+    .copy_out = lpm_copy_out,
+    .copy_in = lpm_copy_in,
+    .next_key = lpm_next_key,
+    .meta_equal = map_meta_equal,
+    .memory = lpm_memory,
+    .steps = lpm_steps,
 };

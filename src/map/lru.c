@@ -61,10 +61,13 @@ void map_lru_done(struct htab *h)
 
 u64 map_lru_memory(const struct htab *h)
 {
-	return h->lru ? h->n_lru * sizeof(struct lru) + (u64)h->m.max_entries * sizeof(struct lru_node) : 0;
+	return h->lru
+		   ? h->n_lru * sizeof(struct lru) + (u64)h->m.max_entries * sizeof(struct lru_node)
+		   : 0;
 }
 
-/* With the list locked: the oldest that was not looked up; those that were lose their mark and become the newest. */
+/* With the list locked: the oldest that was not looked up; those that were lose their mark and
+ * become the newest. */
 static struct lru_node *victim(struct lru *l)
 {
 	while (l->order.prev != &l->order) {
@@ -80,7 +83,8 @@ static struct lru_node *victim(struct lru *l)
 	return NULL;
 }
 
-/* The victim is ours already: whoever deletes its key meanwhile finds it unlisted and leaves it alone. */
+/* The victim is ours already: whoever deletes its key meanwhile finds it unlisted and leaves it
+ * alone. */
 static void evict(struct htab *h, struct lru_node *n)
 {
 	struct bucket *b = htab_bucket(h, n->hash);

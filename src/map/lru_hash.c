@@ -1,4 +1,5 @@
-/* LRU_HASH: a hash table that is never full: a new key takes the place of the one that was not used for longest (lru.h). */
+/* LRU_HASH: a hash table that is never full: a new key takes the place of the one that was not used
+ * for longest (lru.h). */
 #include "lru.h"
 
 static int lru_hash_new(struct map **out, const struct map_attr *attr)
@@ -22,7 +23,8 @@ static struct elem *find(const struct htab *h, const void *key)
 	return htab_find(h, key, htab_hash(h, key));
 }
 
-/* The mark is written only when it is missing, so that look-ups of hot keys share the cache line. */
+/* The mark is written only when it is missing, so that look-ups of hot keys share the cache line.
+ */
 static void *lru_hash_lookup(struct map *m, const void *key, u32 cpu)
 {
 	struct htab *h = container_of(m, struct htab, m);
@@ -35,7 +37,8 @@ static void *lru_hash_lookup(struct map *m, const void *key, u32 cpu)
 	return elem_value(h, e);
 }
 
-static void fill(const struct htab *h, struct elem *e, const void *key, u32 hash, const void *value, u32 ref)
+static void fill(const struct htab *h, struct elem *e, const void *key, u32 hash, const void *value,
+		 u32 ref)
 {
 	htab_set_key(h, e, key, hash);
 	copy_value(elem_value(h, e), value, h->m.value_size);
@@ -43,8 +46,8 @@ static void fill(const struct htab *h, struct elem *e, const void *key, u32 hash
 }
 
 /* With the bucket locked. An updated key counts as used. */
-static void replace(struct htab *h, _Atomic uintptr_t *link, struct elem *old, const void *key, const void *value,
-		    struct spare *spare)
+static void replace(struct htab *h, _Atomic uintptr_t *link, struct elem *old, const void *key,
+		    const void *value, struct spare *spare)
 {
 	struct elem *e = spare->e;
 
@@ -56,8 +59,8 @@ static void replace(struct htab *h, _Atomic uintptr_t *link, struct elem *old, c
 }
 
 /* True: the key is there and was replaced, or the flags forbid it; then *err is the answer. */
-static bool update_present(struct htab *h, struct bucket *b, u32 hash, const void *key, const void *value, u64 flags,
-			   struct spare *spare, int *err)
+static bool update_present(struct htab *h, struct bucket *b, u32 hash, const void *key,
+			   const void *value, u64 flags, struct spare *spare, int *err)
 {
 	_Atomic uintptr_t *link;
 	struct elem *old = htab_find_locked(h, b, key, hash, &link);
@@ -70,7 +73,8 @@ static bool update_present(struct htab *h, struct bucket *b, u32 hash, const voi
 	return old;
 }
 
-static int update(struct htab *h, const void *key, const void *value, u64 flags, struct spare *spare, u32 cpu)
+static int update(struct htab *h, const void *key, const void *value, u64 flags,
+		  struct spare *spare, u32 cpu)
 {
 	u32 hash = htab_hash(h, key);
 	struct bucket *b = htab_bucket(h, hash);
@@ -167,17 +171,34 @@ static int lru_hash_copy_in(struct map *m, const void *key, const void *value, u
 	return err;
 }
 
+static void value_out(struct htab *h, struct elem *e, void *to)
+{
+	copy_value(to, elem_value(h, e), h->m.value_size);
+}
+
+static void let_go(struct htab *h, struct elem *e)
+{
+	map_lru_remove(e->node);
+}
+
+static int lru_hash_batch(struct map *m, u32 bucket, struct map_batch *b)
+{
+	return map_htab_batch(map_htab_of(m), bucket, b, value_out, let_go);
+}
+
 const struct map_ops map_lru_hash_ops = {
-	.check = map_htab_check,
-	.new = lru_hash_new,
-	.free = map_htab_free,
-	.lookup = lru_hash_lookup,
-	.update = lru_hash_update,
-	.delete = lru_hash_delete,
-	.copy_out = lru_hash_copy_out,
-	.copy_in = lru_hash_copy_in,
-	.next_key = map_htab_next_key,
-	.lookup_delete = lru_hash_lookup_delete,
-	.memory = map_htab_memory,
-	.steps = map_htab_steps,
+    .check = map_htab_check,
+    .new = lru_hash_new,
+    .free = map_htab_free,
+    .lookup = lru_hash_lookup,
+    .update = lru_hash_update,
+    .delete = lru_hash_delete,
+    .copy_out = lru_hash_copy_out,
+    .copy_in = lru_hash_copy_in,
+    .next_key = map_htab_next_key,
+    .lookup_delete = lru_hash_lookup_delete,
+    .meta_equal = map_meta_equal,
+    .batch = lru_hash_batch,
+    .memory = map_htab_memory,
+    .steps = map_htab_steps,
 };

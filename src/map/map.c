@@ -1,13 +1,25 @@
-/* What all maps have in common: creation with the checks that no kind decides, the end, and the user side's checks. */
-#include "private.h"
+/* What all maps have in common: creation with the checks that no kind decides, the end, and the
+ * user side's checks. */
+#include "htab.h"
 #include "btf/btf.h"
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#define BATCH_NONE 0
+#define BATCH_RW   (MAP_BATCH_LOOKUP | MAP_BATCH_UPDATE)
+#define BATCH_RWD  (BATCH_RW | MAP_BATCH_DELETE)
+#define BATCH_ALL  (BATCH_RWD | MAP_BATCH_TAKE)
+
 static const struct map_kind kinds[] = {
-#define KIND(type_, name_, ops_, fds, percpu, mappable_) \
-	[type_] = { .type = type_, .name = name_, .ops = ops_, .values_are_fds = fds, .per_cpu = percpu, .mappable = mappable_ },
+#define KIND(type_, name_, ops_, fds, percpu, mappable_, batch_)                                   \
+	[type_] = {.type = type_,                                                                  \
+		   .name = name_,                                                                  \
+		   .ops = ops_,                                                                    \
+		   .values_are_fds = fds,                                                          \
+		   .per_cpu = percpu,                                                              \
+		   .mappable = mappable_,                                                          \
+		   .batch = batch_},
 #include "map.def"
 #undef KIND
 };
@@ -98,7 +110,7 @@ static void map_free(struct obj *o)
 	env_defer_node(&container_of(o, struct map, obj)->gone, map_gone);
 }
 
-static const struct obj_ops obj_ops = { .unused = map_unused, .free = map_free };
+static const struct obj_ops obj_ops = {.unused = map_unused, .free = map_free};
 
 void *map_alloc(size_t size, const struct map_attr *attr, const struct map_ops *ops)
 {
@@ -132,7 +144,7 @@ int map_new(struct map **out, const struct map_attr *attr)
 	err = kind->ops->check(attr);
 	if (err)
 		return err;
-	err = kind->ops->new(&m, attr);
+	err = kind->ops->new (&m, attr);
 	if (err)
 		return err;
 	err = name_ok(attr->name) ? map_check_btf(attr) : -EINVAL;
@@ -196,7 +208,8 @@ int map_copy_out(struct map *m, const void *key, void *value, u64 flags)
 	return err;
 }
 
-/* A writer is counted before it looks whether the map is frozen, so that map_freeze sees it or it sees the freeze. */
+/* A writer is counted before it looks whether the map is frozen, so that map_freeze sees it or it
+ * sees the freeze. */
 int map_copy_in(struct map *m, const void *key, const void *value, u64 flags)
 {
 	int err;
@@ -228,7 +241,7 @@ int map_delete(struct map *m, const void *key)
 		err = -ENOTSUPP_;
 	if (!err) {
 		env_read_lock();
-		err = m->ops->delete(m, key);
+		err = m->ops->delete (m, key);
 		env_read_unlock();
 	}
 	atomic_fetch_sub(&m->write_users, 1);
@@ -245,6 +258,21 @@ int map_next_key(struct map *m, const void *key, void *next)
 		return -ENOTSUPP_;
 	env_read_lock();
 	err = m->ops->next_key(m, key, next);
+	env_read_unlock();
+	return err;
+}
+
+u32 map_buckets(const struct map *m)
+{
+	return m->ops->batch ? container_of(m, struct htab, m)->mask + 1 : 0;
+}
+
+int map_batch_bucket(struct map *m, u32 bucket, struct map_batch *b)
+{
+	int err;
+
+	env_read_lock();
+	err = m->ops->batch(m, bucket, b);
 	env_read_unlock();
 	return err;
 }
@@ -270,8 +298,8 @@ int map_lookup_delete(struct map *m, void *key, void *value, u64 flags)
 	return err;
 }
 
-/* A frozen map no longer gives write access, so that freezing it again is EPERM and not EBUSY, as in the kernel. A mapping
- * that user space makes later is refused PROT_WRITE by the seal. */
+/* A frozen map no longer gives write access, so that freezing it again is EPERM and not EBUSY, as
+ * in the kernel. A mapping that user space makes later is refused PROT_WRITE by the seal. */
 int map_freeze(struct map *m)
 {
 	if (atomic_load(&m->frozen))
@@ -284,7 +312,8 @@ int map_freeze(struct map *m)
 		atomic_store(&m->frozen, false);
 		return -EBUSY;
 	}
-	if (m->memfd >= 0 && m->flags & BPF_F_MMAPABLE && fcntl(m->memfd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE)) {
+	if (m->memfd >= 0 && m->flags & BPF_F_MMAPABLE &&
+	    fcntl(m->memfd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE)) {
 		atomic_store(&m->frozen, false);
 		return -EBUSY;
 	}

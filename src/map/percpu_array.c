@@ -1,10 +1,11 @@
-/* PERCPU_ARRAY: one array of values for each possible CPU, each an area of its own so that CPUs share no cache line. */
+/* PERCPU_ARRAY: one array of values for each possible CPU, each an area of its own so that CPUs
+ * share no cache line. */
 #include "array.h"
 
 struct percpu_array {
 	struct map m;
-	u32 elem;	/* bytes from one value to the next */
-	u64 cpu_size;	/* bytes from one CPU's values to the next CPU's: whole pages */
+	u32 elem;     /* bytes from one value to the next */
+	u64 cpu_size; /* bytes from one CPU's values to the next CPU's: whole pages */
 	u8 *values;
 };
 
@@ -55,7 +56,8 @@ static void *percpu_array_lookup(struct map *m, const void *key, u32 cpu)
 	return likely(i < m->max_entries) ? value_at(of(m), i, cpu) : NULL;
 }
 
-static int percpu_array_update(struct map *m, const void *key, const void *value, u64 flags, u32 cpu)
+static int percpu_array_update(struct map *m, const void *key, const void *value, u64 flags,
+			       u32 cpu)
 {
 	int err = map_array_check_update(m, key, flags);
 
@@ -94,14 +96,15 @@ static u64 percpu_array_memory(const struct map *m)
 }
 
 const struct map_ops map_percpu_array_ops = {
-	.check = map_array_check,
-	.new = percpu_array_new,
-	.free = percpu_array_free,
-	.lookup = percpu_array_lookup,
-	.update = percpu_array_update,
-	.delete = map_array_no_delete,
-	.copy_out = percpu_array_copy_out,
-	.copy_in = percpu_array_copy_in,
-	.next_key = map_array_next_key,
-	.memory = percpu_array_memory,
+    .check = map_array_check,
+    .new = percpu_array_new,
+    .free = percpu_array_free,
+    .lookup = percpu_array_lookup,
+    .update = percpu_array_update,
+    .delete = map_array_no_delete,
+    .copy_out = percpu_array_copy_out,
+    .copy_in = percpu_array_copy_in,
+    .next_key = map_array_next_key,
+    .meta_equal = map_meta_equal,
+    .memory = percpu_array_memory,
 };

@@ -1,4 +1,5 @@
-/* PERCPU_HASH: an element holds a pointer to one value per possible CPU; updates of a key that is there write in place. */
+/* PERCPU_HASH: an element holds a pointer to one value per possible CPU; updates of a key that is
+ * there write in place. */
 #include "htab.h"
 
 static int percpu_hash_new(struct map **out, const struct map_attr *attr)
@@ -27,8 +28,8 @@ RACY static void zero_value(void *value, u32 step)
 		STORE(u64, (u8 *)value + i, 0);
 }
 
-/* A program writes its own CPU's value, and zero for the others when the key is new; user space writes all of them, with
- * their padding. */
+/* A program writes its own CPU's value, and zero for the others when the key is new; user space
+ * writes all of them, with their padding. */
 static void set_values(struct htab *h, struct elem *e, const void *value, u32 cpu, bool new)
 {
 	u32 size = h->m.value_size, step = ROUND_UP(size, 8u), n = env_possible_cpus();
@@ -39,7 +40,8 @@ static void set_values(struct htab *h, struct elem *e, const void *value, u32 cp
 	}
 	for (u32 i = 0; i < n; i++) {
 		if (cpu == ALL_CPUS)
-			copy_value(elem_cpu_value(h, e, i), (const u8 *)value + (size_t)i * step, step);
+			copy_value(elem_cpu_value(h, e, i), (const u8 *)value + (size_t)i * step,
+				   step);
 		else if (i == cpu)
 			copy_value(elem_cpu_value(h, e, i), value, size);
 		else
@@ -86,7 +88,7 @@ static int percpu_hash_copy_in(struct map *m, const void *key, const void *value
 	return update(map_htab_of(m), key, value, flags, ALL_CPUS, env_cpu_hint());
 }
 
-static void values_out(const struct htab *h, struct elem *e, void *value)
+static void values_out(struct htab *h, struct elem *e, void *value)
 {
 	u32 step = ROUND_UP(h->m.value_size, 8u), n = env_possible_cpus();
 
@@ -117,17 +119,24 @@ static int percpu_hash_lookup_delete(struct map *m, void *key, void *value, u64 
 	return 0;
 }
 
+static int percpu_hash_batch(struct map *m, u32 bucket, struct map_batch *b)
+{
+	return map_htab_batch(map_htab_of(m), bucket, b, values_out, map_htab_let_go);
+}
+
 const struct map_ops map_percpu_hash_ops = {
-	.check = map_htab_check,
-	.new = percpu_hash_new,
-	.free = map_htab_free,
-	.lookup = percpu_hash_lookup,
-	.update = percpu_hash_update,
-	.delete = map_htab_delete,
-	.copy_out = percpu_hash_copy_out,
-	.copy_in = percpu_hash_copy_in,
-	.next_key = map_htab_next_key,
-	.lookup_delete = percpu_hash_lookup_delete,
-	.memory = map_htab_memory,
-	.steps = map_htab_steps,
+    .check = map_htab_check,
+    .new = percpu_hash_new,
+    .free = map_htab_free,
+    .lookup = percpu_hash_lookup,
+    .update = percpu_hash_update,
+    .delete = map_htab_delete,
+    .copy_out = percpu_hash_copy_out,
+    .copy_in = percpu_hash_copy_in,
+    .next_key = map_htab_next_key,
+    .lookup_delete = percpu_hash_lookup_delete,
+    .meta_equal = map_meta_equal,
+    .batch = percpu_hash_batch,
+    .memory = map_htab_memory,
+    .steps = map_htab_steps,
 };

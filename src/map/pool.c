@@ -1,5 +1,6 @@
-/* The elements of a hash table: made as they are first needed, from one area when the map is preallocated and from chunks when
- * it is not; freed ones wait on a list per CPU and are taken back from any list before a map counts as full.
+/* The elements of a hash table: made as they are first needed, from one area when the map is
+ * preallocated and from chunks when it is not; freed ones wait on a list per CPU and are taken back
+ * from any list before a map counts as full.
  *
  * Values per CPU lie in areas of their own beside the elements of a chunk, one for each CPU. */
 #include "htab.h"
@@ -80,7 +81,8 @@ static struct elem *make(struct pool *p, int *err)
 	}
 	e = (struct elem *)(p->chunks->elems + (u64)p->chunk_at * p->elem_size);
 	if (p->cpu_value_size)
-		*(u8 **)((u8 *)e + p->value_off) = p->chunks->values + (u64)p->chunk_at * p->cpu_value_size;
+		*(u8 **)((u8 *)e + p->value_off) =
+		    p->chunks->values + (u64)p->chunk_at * p->cpu_value_size;
 	p->chunk_at++;
 	p->made++;
 	return e;
@@ -130,6 +132,15 @@ void map_pool_put(struct pool *p, struct elem *e, u32 cpu)
 	e->free_next = l->first;
 	l->first = e;
 	spin_unlock(&l->lock);
+}
+
+void map_pool_each(struct pool *p, void (*fn)(struct elem *e, void *arg), void *arg)
+{
+	u32 n = p->chunk_at; /* in the newest chunk; the others are full */
+
+	for (struct pool_chunk *c = p->chunks; c; c = c->next, n = p->per_chunk)
+		for (u32 i = 0; i < n; i++)
+			fn((struct elem *)(c->elems + (u64)i * p->elem_size), arg);
 }
 
 u64 map_pool_memory(const struct pool *p)

@@ -4,17 +4,20 @@
 #include "base/bits.h"
 #include "map.h"
 
-extern const struct map_ops map_hash_ops, map_array_ops, map_prog_array_ops, map_percpu_hash_ops, map_percpu_array_ops,
-	map_lru_hash_ops, map_lpm_trie_ops, map_ringbuf_ops;
+extern const struct map_ops map_hash_ops, map_array_ops, map_prog_array_ops, map_percpu_hash_ops,
+    map_percpu_array_ops, map_lru_hash_ops, map_lpm_trie_ops, map_ringbuf_ops,
+    map_perf_event_array_ops, map_array_of_maps_ops, map_hash_of_maps_ops, map_queue_ops,
+    map_stack_ops;
 
-#define ACCESS_FLAGS (BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)
-#define PERCPU_VALUE_MAX 32768	 /* the kernel's PCPU_MIN_UNIT_SIZE */
-#define KMALLOC_MAX (4u << 20) /* the kernel's KMALLOC_MAX_SIZE on x86-64 */
+#define ACCESS_FLAGS	 (BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)
+#define PERCPU_VALUE_MAX 32768	    /* the kernel's PCPU_MIN_UNIT_SIZE */
+#define KMALLOC_MAX	 (4u << 20) /* the kernel's KMALLOC_MAX_SIZE on x86-64 */
 
 /* bpf_map_flags_access_ok(): a program must be able to do one of reading and writing. */
 static inline bool access_ok(u32 flags)
 {
-	return (flags & (BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)) != (BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG);
+	return (flags & (BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)) !=
+	       (BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG);
 }
 
 static inline bool wants_node(const struct map_attr *attr)
@@ -22,16 +25,22 @@ static inline bool wants_node(const struct map_attr *attr)
 	return attr->flags & BPF_F_NUMA_NODE && attr->numa_node != UINT32_MAX;
 }
 
-/* `size` zeroed bytes that start with a struct map, which is filled from attr. NULL without memory. */
+/* `size` zeroed bytes that start with a struct map, which is filled from attr. NULL without memory.
+ */
 void *map_alloc(size_t size, const struct map_attr *attr, const struct map_ops *ops);
-int map_check_btf(const struct map_attr *attr); /* do the key and value types fit the sizes and the kind? */
+bool map_meta_equal(const struct map *template, const struct map *m); /* meta_equal of most kinds */
+int map_array_of_maps_set(struct map *m, u32 index, struct map *inner);
+int map_hash_of_maps_set(struct map *m, const void *key, struct map *inner, u64 flags);
+int map_event_output(struct map_event *e, struct env *env, const struct map_perf_part *part, u32 n);
+int map_check_btf(
+    const struct map_attr *attr); /* do the key and value types fit the sizes and the kind? */
 
-/* Large zeroed memory that costs nothing until it is touched. Refused, as the kernel refuses it, when the machine does not
- * have as much memory at all. */
+/* Large zeroed memory that costs nothing until it is touched. Refused, as the kernel refuses it,
+ * when the machine does not have as much memory at all. */
 bool map_area_fits(u64 size);
 void *map_area_new(u64 size);
 void map_area_free(void *area, u64 size);
-int map_memfd_new(u64 size); /* sealed against shrinking and growing; -errno */
+int map_memfd_new(const char *name, u64 size); /* sealed against shrinking and growing; -errno */
 
 /* Per-CPU parts and shared counters must not meet in a cache line. */
 #define CACHE_LINE 64
@@ -51,8 +60,9 @@ static inline void spin_unlock(struct spinlock *l)
 	atomic_store_explicit(&l->taken, 0, memory_order_release);
 }
 
-/* Values belong to programs, which write them without locks; keys are compared and copied while another thread may be
- * giving the element to a new key. Both as in the kernel; the thread sanitizer is told. */
+/* Values belong to programs, which write them without locks; keys are compared and copied while
+ * another thread may be giving the element to a new key. Both as in the kernel; the thread
+ * sanitizer is told. */
 #define RACY __attribute__((no_sanitize("thread")))
 
 /* Values of 4 and 8 bytes are written whole, as programs on other CPUs expect it. */

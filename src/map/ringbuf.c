@@ -1,19 +1,22 @@
 /* RINGBUF: a multi-producer ring in a memfd that its reader maps as it maps the kernel's.
  *
- * Page 0 holds the consumer's position, page 1 the producer's, then the data area, twice: a record is written in one piece at
- * (position & mask) and may run into the second half, where a reader that expects the kernel's double mapping looks for it.
+ * Page 0 holds the consumer's position, page 1 the producer's, then the data area, twice: a record
+ * is written in one piece at (position & mask) and may run into the second half, where a reader
+ * that expects the kernel's double mapping looks for it.
  *
- * What the reader can write is never believed: the producer's position and the lengths of records are kept privately and
- * only published, and a consumer position out of range makes the ring look full. */
+ * What the reader can write is never believed: the producer's position and the lengths of records
+ * are kept privately and only published, and a consumer position out of range makes the ring look
+ * full. */
 #include "private.h"
 #include <sys/mman.h>
 
-#define PAGE 4096u
-#define RECORD_HEAD 8u		       /* u32 length with the bits below, u32 page offset */
-#define RECORD_MAX (UINT32_MAX / 4)
-#define BUSY BPF_RINGBUF_BUSY_BIT
-#define DISCARD BPF_RINGBUF_DISCARD_BIT
-#define KERNEL_META_PAGES 3	       /* pages before the data in the kernel's struct bpf_ringbuf; seen in page offsets */
+#define PAGE	    4096u
+#define RECORD_HEAD 8u /* u32 length with the bits below, u32 page offset */
+#define RECORD_MAX  (UINT32_MAX / 4)
+#define BUSY	    BPF_RINGBUF_BUSY_BIT
+#define DISCARD	    BPF_RINGBUF_DISCARD_BIT
+#define KERNEL_META_PAGES                                                                          \
+	3 /* pages before the data in the kernel's struct bpf_ringbuf; seen in page offsets */
 
 struct record {
 	_Atomic u32 len;
@@ -22,15 +25,15 @@ struct record {
 
 struct ring {
 	struct map m;
-	struct ring *next;		/* all rings, under rings_lock */
-	u64 size, mask;			/* of the data area */
-	u8 *shared;			/* the memfd: 2 pages and twice the data */
+	struct ring *next; /* all rings, under rings_lock */
+	u64 size, mask;	   /* of the data area */
+	u8 *shared;	   /* the memfd: 2 pages and twice the data */
 	u8 *data;
 	_Atomic u64 *consumer, *producer; /* the shared positions */
-	_Atomic u32 *lens;		/* length and bits of the record at each 8 bytes: the private truth */
-	struct spinlock lock;		/* producers; over the next two */
+	_Atomic u32 *lens;    /* length and bits of the record at each 8 bytes: the private truth */
+	struct spinlock lock; /* producers; over the next two */
 	u64 prod_pos;
-	u64 pending_pos;		/* oldest record that may not be committed yet */
+	u64 pending_pos; /* oldest record that may not be committed yet */
 	struct spinlock wake_lock;
 	void (*wake)(void *arg);
 	void *wake_arg;
@@ -38,7 +41,7 @@ struct ring {
 
 static pthread_mutex_t rings_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ring *rings;
-static _Atomic u64 rings_gone = 1;	/* counts ends of rings: what threads remember is then void */
+static _Atomic u64 rings_gone = 1; /* counts ends of rings: what threads remember is then void */
 
 static struct ring *of(const struct map *m)
 {
@@ -48,8 +51,8 @@ static struct ring *of(const struct map *m)
 /* ringbuf_map_alloc() of kernel/bpf/ringbuf.c */
 static int ringbuf_check(const struct map_attr *attr)
 {
-	if (attr->flags & ~BPF_F_NUMA_NODE || attr->key_size || attr->value_size || !is_pow2(attr->max_entries) ||
-	    attr->max_entries % PAGE)
+	if (attr->flags & ~BPF_F_NUMA_NODE || attr->key_size || attr->value_size ||
+	    !is_pow2(attr->max_entries) || attr->max_entries % PAGE)
 		return -EINVAL;
 	return 0;
 }
@@ -70,10 +73,11 @@ static int map_memory_of(struct ring *r)
 
 	if (!map_area_fits(r->size))
 		return -ENOMEM;
-	r->m.memfd = map_memfd_new(shared_size(r));
+	r->m.memfd = map_memfd_new("bpf-map", shared_size(r));
 	if (r->m.memfd < 0)
 		return -ENOMEM;
-	p = mmap(NULL, shared_size(r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, r->m.memfd, 0);
+	p = mmap(NULL, shared_size(r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		 r->m.memfd, 0);
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	r->shared = p;
@@ -132,7 +136,8 @@ static _Atomic u32 *len_at(const struct ring *r, u64 pos)
 	return &r->lens[(pos & r->mask) / 8];
 }
 
-/* Under the lock: skip what was committed, so that a new record never reaches one that is still written. */
+/* Under the lock: skip what was committed, so that a new record never reaches one that is still
+ * written. */
 static u64 advance_pending(struct ring *r)
 {
 	u64 pos = r->pending_pos;
@@ -194,7 +199,7 @@ static struct ring *ring_of_slow(const void *p)
 	for (r = rings; r && !lies_in(r, p); r = r->next)
 		;
 	if (r)
-		known[known_next++ % ARRAY_SIZE(known)] = (struct known){ rings_gone, r };
+		known[known_next++ % ARRAY_SIZE(known)] = (struct known){rings_gone, r};
 	pthread_mutex_unlock(&rings_lock);
 	return r;
 }
@@ -222,8 +227,8 @@ static void wake(struct ring *r)
 		fn(arg);
 }
 
-/* The exchange orders the record before the look at the consumer's position: either the reader sees the record, or we see
- * that it has come to it and wake it. */
+/* The exchange orders the record before the look at the consumer's position: either the reader sees
+ * the record, or we see that it has come to it and wake it. */
 static inline void commit(struct ring *r, struct record *rec, u64 flags, bool discard)
 {
 	u64 off = (u8 *)rec - r->data;
@@ -296,7 +301,8 @@ void map_ring_on_wake(struct map *m, void (*fn)(void *arg), void *arg)
 	spin_unlock(&r->wake_lock);
 }
 
-/* ---- what an ordinary map answers: there are no elements (copies are missing: the user side gets -ENOTSUPP for them) */
+/* ---- what an ordinary map answers: there are no elements (copies are missing: the user side gets
+ * -ENOTSUPP for them) */
 
 static void *ringbuf_lookup(struct map *m, const void *key, u32 cpu)
 {
@@ -319,11 +325,12 @@ static u64 ringbuf_memory(const struct map *m)
 }
 
 const struct map_ops map_ringbuf_ops = {
-	.check = ringbuf_check,
-	.new = ringbuf_new,
-	.free = ringbuf_free,
-	.lookup = ringbuf_lookup,
-	.update = ringbuf_update,
-	.delete = ringbuf_delete,
-	.memory = ringbuf_memory,
+    .check = ringbuf_check,
+    .new = ringbuf_new,
+    .free = ringbuf_free,
+    .lookup = ringbuf_lookup,
+    .update = ringbuf_update,
+    .delete = ringbuf_delete,
+    .meta_equal = map_meta_equal,
+    .memory = ringbuf_memory,
 };

@@ -1,16 +1,18 @@
-/* Do the types that a map is created with fit its sizes and its kind? (map_check_btf() of kernel/bpf/syscall.c) */
+/* Do the types that a map is created with fit its sizes and its kind? (map_check_btf() of
+ * kernel/bpf/syscall.c) */
 #include "private.h"
 #include "btf/btf.h"
 
 #define DEPTH_MAX 32 /* types nested in a value; BTF itself allows no more */
 
-/* Structures that the kernel gives a meaning to inside a value. None is built: a map with one is refused, and libbpf then
- * makes it without types, so that a program that needs the field is refused by name. */
+/* Structures that the kernel gives a meaning to inside a value. None is built: a map with one is
+ * refused, and libbpf then makes it without types, so that a program that needs the field is
+ * refused by name. */
 static const char *const special_structs[] = {
-	"bpf_spin_lock", "bpf_res_spin_lock", "bpf_timer", "bpf_wq", "bpf_task_work", "bpf_refcount",
-	"bpf_list_head", "bpf_list_node", "bpf_rb_root", "bpf_rb_node",
+    "bpf_spin_lock", "bpf_res_spin_lock", "bpf_timer",	   "bpf_wq",	  "bpf_task_work",
+    "bpf_refcount",  "bpf_list_head",	  "bpf_list_node", "bpf_rb_root", "bpf_rb_node",
 };
-static const char *const special_tags[] = { "kptr", "kptr_untrusted", "percpu_kptr", "uptr" };
+static const char *const special_tags[] = {"kptr", "kptr_untrusted", "percpu_kptr", "uptr"};
 
 static bool in_list(const char *name, const char *const *list, u32 n)
 {
@@ -62,7 +64,8 @@ static bool has_special(const struct btf_types *b, u32 id, u32 depth)
 	switch (btf_kind_of(t)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return in_list(btf_str(b, t->name_off), special_structs, ARRAY_SIZE(special_structs)) ||
+		return in_list(btf_str(b, t->name_off), special_structs,
+			       ARRAY_SIZE(special_structs)) ||
 		       members_special(b, t, depth + 1);
 	case BTF_KIND_ARRAY:
 		return has_special(b, ((const struct btf_array *)(t + 1))->type, depth + 1);

@@ -50,6 +50,10 @@ static inline void sys_unpin_ptr(struct sys_handle **h)
 }
 #define autounpin CLEANUP(sys_unpin_ptr)
 
+/* perf.c: -EBADF is also for what is no perf event */
+struct map_event;
+struct map_event *sys_get_event(s32 fd, struct sys_handle **h, int *err);
+
 /* What map and program names may look like; -EINVAL. to is zero-filled. */
 int sys_copy_name(char to[16], const char from[16]);
 int sys_open_mode(u32 flags);	/* BPF_F_RDONLY, BPF_F_WRONLY -> O_*, or -EINVAL */

@@ -19,7 +19,7 @@ struct by_id { /* sorted by id: ids only grow */
 
 _Atomic u32 sys_live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct by_id ids[OBJ_LINK + 1] = {[0 ... OBJ_LINK] = {.next = 1}};
+static struct by_id ids[OBJ_EVENT + 1] = {[0 ... OBJ_EVENT] = {.next = 1}};
 static struct sys_handle *buckets[BUCKETS];
 static struct sys_handle *spare;
 
@@ -159,7 +159,7 @@ static void gone(struct obj *obj)
 	sys_poll_gone(h);
 	sys_fd_forget_handle(h);
 	sys_fd_unhide(hidden);
-	if (!h->hidden_is_maps)
+	if (!h->hidden_is_objs)
 		raw(SYS_close, hidden);
 	obj->ops = own;
 	obj->id = 0;
@@ -170,12 +170,22 @@ static void gone(struct obj *obj)
 	own->free(obj);
 }
 
+/* Where an object keeps the descriptor of its own storage; NULL: it has none. */
+static int *storage_of(struct obj *obj)
+{
+	struct map *m = obj->type == OBJ_MAP ? container_of(obj, struct map, obj) : NULL;
+
+	if (obj->type == OBJ_EVENT)
+		return &container_of(obj, struct map_event, obj)->memfd;
+	return m && m->memfd >= 0 ? &m->memfd : NULL;
+}
+
 void sys_handle_moved(struct sys_handle *h, int from, int to)
 {
 	if (h->hidden == from) {
 		h->hidden = to;
-		if (h->hidden_is_maps)
-			container_of(h->obj, struct map, obj)->memfd = to;
+		if (h->hidden_is_objs)
+			*storage_of(h->obj) = to;
 	} else {
 		h->poll_fd = to;
 	}
@@ -258,9 +268,8 @@ static int counted_and_hidden(int file)
 
 static int attach_file(struct sys_handle *h, struct obj *obj, const char *name)
 {
-	struct map *m = obj->type == OBJ_MAP ? container_of(obj, struct map, obj) : NULL;
-	bool storage = m && m->memfd >= 0;
-	int file = storage ? m->memfd : empty_file(name), fd;
+	int *storage = storage_of(obj);
+	int file = storage ? *storage : empty_file(name), fd;
 
 	if (file < 0)
 		return file;
@@ -271,15 +280,15 @@ static int attach_file(struct sys_handle *h, struct obj *obj, const char *name)
 		return fd;
 	}
 	if (storage)
-		m->memfd = fd;
+		*storage = fd;
 	h->hidden = fd;
-	h->hidden_is_maps = storage;
+	h->hidden_is_objs = storage;
 	return inode_of(fd, &h->dev, &h->ino);
 }
 
 static void drop_file(struct sys_handle *h)
 {
-	if (h->hidden >= 0 && !h->hidden_is_maps)
+	if (h->hidden >= 0 && !h->hidden_is_objs)
 		raw(SYS_close, h->hidden);
 }
 

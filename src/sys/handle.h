@@ -26,8 +26,8 @@ struct sys_handle {
 	struct obj_ops ops;		/* obj->ops while it is published: ->free comes here first */
 	const struct obj_ops *own;	/* the object's own */
 	u64 dev, ino;
-	int hidden;			/* for a map with storage the map's own memfd, else ours */
-	bool hidden_is_maps;
+	int hidden;			/* for an object with storage its own memfd, else ours */
+	bool hidden_is_objs;
 	bool held;			/* some descriptor or mapping was there when last looked */
 	bool forever;			/* the kernel's BTF: never let go */
 	bool suspect;			/* held, and a descriptor of it was closed: in the list of suspects */

@@ -1,8 +1,9 @@
-/* Ring buffers in epoll sets. A memfd can't be polled, so an eventfd stands in for it: readable
- * when a producer has woken the ring and there is something to read. The consumer moves on by a
- * store in shared memory that nobody sees, so the eventfd is brought up to date before each wait:
- * that keeps level semantics, as the kernel has them. A ring left non-empty is ready again; one
- * that was emptied is not; records submitted with BPF_RB_NO_WAKEUP don't make it ready.
+/* Ring buffers and perf events in epoll sets. A memfd can't be polled, so an eventfd stands in for
+ * it: readable when a producer has woken the ring and there is something to read. The consumer
+ * moves on by a store in shared memory that nobody sees, so the eventfd is brought up to date
+ * before each wait: that keeps level semantics, as the kernel has them. A ring left non-empty is
+ * ready again; one that was emptied is not; records submitted with BPF_RB_NO_WAKEUP don't make it
+ * ready.
  *
  * Maps that nobody can wait for answer EPOLLERR on the kernel; a pipe without a reader does so,
  * too. */
@@ -23,7 +24,13 @@ static struct map *map_of(struct sys_handle *h)
 
 static bool is_ring(struct sys_handle *h)
 {
-	return map_of(h)->type == BPF_MAP_TYPE_RINGBUF;
+	return h->obj->type == OBJ_MAP && map_of(h)->type == BPF_MAP_TYPE_RINGBUF;
+}
+
+/* A perf event is ready once for each time it was due, whatever was read of it meanwhile. */
+static struct map_event *event_of(struct sys_handle *h)
+{
+	return h->obj->type == OBJ_EVENT ? container_of(h->obj, struct map_event, obj) : NULL;
 }
 
 /* From the producer, in any thread. Each wake-up is written: an edge-triggered waiter counts them.
@@ -45,7 +52,7 @@ static void drain(struct sys_handle *h)
 
 	atomic_store(&h->signalled, false);
 	raw(SYS_read, h->poll_fd, raw_arg(&count), sizeof(count));
-	if (map_ring_readable(map_of(h)))
+	if (is_ring(h) && map_ring_readable(map_of(h)))
 		on_wake(h);
 }
 
@@ -80,6 +87,8 @@ void sys_poll_gone(struct sys_handle *h)
 		*p = h->poll_next;
 		atomic_fetch_sub(&n_polled, 1);
 	}
+	if (event_of(h))
+		map_event_on_wake(event_of(h), NULL, NULL);
 	sys_fd_unhide(h->poll_fd);
 	raw(SYS_close, h->poll_fd);
 	h->poll_fd = -1;
@@ -101,7 +110,8 @@ static int error_fd(void)
 static int make_poll_fd(struct sys_handle *h)
 {
 	bool ring = is_ring(h);
-	int fd = ring ? raw(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK) : error_fd();
+	int fd =
+	    ring || event_of(h) ? raw(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK) : error_fd();
 	int high = fd < 0 ? fd : sys_move_high(fd);
 
 	if (high < 0) {
@@ -117,6 +127,8 @@ static int make_poll_fd(struct sys_handle *h)
 		map_ring_on_wake(map_of(h), on_wake, h);
 		atomic_fetch_add(&n_polled, 1);
 	}
+	if (event_of(h))
+		map_event_on_wake(event_of(h), on_wake, h);
 	return high;
 }
 
@@ -134,6 +146,8 @@ static int poll_fd(struct sys_handle *h, bool make)
 			on_wake(h);
 		else
 			drain(h);
+	} else if (fd >= 0 && event_of(h)) {
+		drain(h);
 	}
 	sys_unlock();
 	return fd;
@@ -154,7 +168,9 @@ static int ctl(int ep, int op, struct sys_handle *h, struct epoll_event *ev)
 		return -EFAULT;
 	mine = *ev;
 	mine.events &= ~(u32)(EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
-	if (!is_ring(h))
+	if (event_of(h))
+		mine.events |= EPOLLET;
+	else if (!is_ring(h))
 		mine.events &= ~(u32)(EPOLLIN | EPOLLRDNORM | EPOLLRDBAND | EPOLLPRI);
 	return raw(SYS_epoll_ctl, ep, op, fd, raw_arg(&mine));
 }
@@ -167,11 +183,13 @@ int sys_epoll_ctl(int ep, int op, int fd, struct epoll_event *ev)
 
 	if (!atomic_load_explicit(&sys_live, memory_order_relaxed))
 		return raw(SYS_epoll_ctl, ep, op, fd, raw_arg(ev));
-	h = sys_fd_get_type(fd, OBJ_MAP, &mode, &err);
-	if (!h)
-		return raw(SYS_epoll_ctl, ep, op, fd, raw_arg(ev));
-	err = ctl(ep, op, h, ev);
-	sys_unpin(h);
+	h = sys_fd_get(fd, &mode, &err);
+	if (h && (h->obj->type == OBJ_MAP || h->obj->type == OBJ_EVENT))
+		err = ctl(ep, op, h, ev);
+	else
+		err = raw(SYS_epoll_ctl, ep, op, fd, raw_arg(ev));
+	if (h)
+		sys_unpin(h);
 	return err;
 }
 

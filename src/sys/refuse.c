@@ -22,16 +22,6 @@ long sys_not_task_query(struct sys_call *c)
 	return -ENOTSUPP_;
 }
 
-/* Maps without batch operations. */
-long sys_not_batch(struct sys_call *c)
-{
-	autounpin struct sys_handle *h = NULL;
-	u32 mode;
-	int err;
-
-	return sys_get_map(c->attr.batch.map_fd, &h, &mode, &err) ? -ENOTSUPP_ : err;
-}
-
 /* The program comes first; then there is no hook it could be linked to. */
 long sys_not_link_create(struct sys_call *c)
 {

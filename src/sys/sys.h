@@ -55,4 +55,8 @@ int sys_epoll_ctl(int ep, int op, int fd, struct epoll_event *ev);	/* maps can b
 int sys_epoll_pwait(int ep, struct epoll_event *evs, int max, int timeout_ms, const void *sigmask, size_t sigmask_size);
 int sys_epoll_pwait2(int ep, struct epoll_event *evs, int max, const void *timeout, const void *sigmask, size_t sigmask_size);
 
+/* perf_event_open(2) and ioctl(2): events that programs write samples to are ours, on the user floor */
+int sys_perf_event_open(u64 attr, s32 pid, s32 cpu, s32 group, u64 flags);
+int sys_ioctl(int fd, unsigned long req, unsigned long arg);
+
 #endif

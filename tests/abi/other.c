@@ -107,16 +107,8 @@ void area_other(struct floor *f)
 {
 	int m = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 2, 0), p = new_prog(f),
 	    null = open("/dev/null", O_RDONLY);
-	u32 keys[2] = {0, 1};
-	u64 values[2] = {1, 2};
 
 	pins(f, m);
-	DIFFERS("batch update", 0, -ENOTSUPP_, "batch",
-		CALL(BPF_MAP_UPDATE_BATCH, .batch = {.map_fd = m,
-						     .count = 2,
-						     .keys = addr_of(keys),
-						     .values = addr_of(values)}) %
-		    FD);
 	SAME("batch: closed descriptor", -EBADF,
 	     CALL(BPF_MAP_UPDATE_BATCH, .batch = {.map_fd = 900, .count = 1}));
 	SAME("batch: a program", -EINVAL,

@@ -1,0 +1,80 @@
+/* The template of a map of maps: a map without storage that says what the inner maps look like. The
+ * verifier judges by it what a program does with an inner map; every map that is put in must be
+ * like it. It belongs to the outer map. */
+#include "inner.h"
+
+/* bpf_map_meta_equal() of kernel/bpf/map_in_map.c; values with special fields can't be made yet, so
+ * there is no record to compare. */
+bool map_meta_equal(const struct map *template, const struct map *m)
+{
+	return template->type == m->type && template->key_size == m->key_size &&
+	       template->value_size == m->value_size && template->flags == m->flags;
+}
+
+static void not_counted(struct obj *o)
+{
+	assert(!"templates are not counted");
+}
+
+static const struct obj_ops template_ops = {.free = not_counted};
+
+/* bpf_map_meta_alloc() */
+int map_inner_new(struct map **out, const struct map_attr *attr)
+{
+	const struct map *like = attr->inner;
+	struct map *t;
+
+	if (!like)
+		return attr->inner_err ? attr->inner_err : -EBADF;
+	if (like->inner)
+		return -EINVAL;
+	if (!like->ops->meta_equal)
+		return -ENOTSUPP_;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	obj_init(&t->obj, OBJ_MAP, &template_ops);
+	t->ops = like->ops;
+	t->type = like->type;
+	t->key_size = like->key_size;
+	t->value_size = like->value_size;
+	t->max_entries = like->max_entries;
+	t->flags = like->flags;
+	t->extra = like->extra;
+	t->stride = like->stride;
+	t->memfd = -1;
+	*out = t;
+	return 0;
+}
+
+void map_inner_free(struct map *template)
+{
+	free(template);
+}
+
+int map_inner_fits(const struct map *outer, const struct map *inner)
+{
+	const struct map *t = outer->inner;
+
+	return t->ops->meta_equal(t, inner) ? 0 : -EINVAL;
+}
+
+int map_inner_check(const struct map *m, const void *key, u64 flags)
+{
+	if (m->type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
+		return map_slot_check(m, LOAD(u32, key), flags);
+	return atomic_load(&m->frozen) ? -EPERM : 0;
+}
+
+int map_inner_set(struct map *m, const void *key, struct map *inner, u64 flags)
+{
+	int err = map_inner_check(m, key, flags);
+
+	if (!err)
+		err = map_inner_fits(m, inner);
+	if (err)
+		return err;
+	if (m->type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
+		return map_array_of_maps_set(m, LOAD(u32, key), inner);
+	return map_hash_of_maps_set(m, key, inner, flags);
+}
