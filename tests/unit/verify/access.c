@@ -105,6 +105,7 @@ static void read_name(struct access_case *c, const char *line)
 		return;
 	c->strict = strstr(flags, "strict");
 	c->nogpl = strstr(flags, "nogpl");
+	c->socket = strstr(flags, "socket");
 	c->ours = strstr(flags, "ours");
 	c->unpriv = strstr(flags, "unpriv");
 }

@@ -5,7 +5,7 @@
 
 struct access_case {
 	char name[80];
-	bool strict, nogpl, unpriv, ours;
+	bool strict, nogpl, unpriv, ours, socket;
 	int err; /* 0: accepted */
 	char text[256];
 	struct bpf_insn *insns; /* map fds are numbers of access_maps */

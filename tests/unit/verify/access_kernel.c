@@ -96,7 +96,7 @@ void access_kernel(const struct access_case *c, struct access_answer *a, bool sh
 		if (insns[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
 		    (insns[i].src_reg == BPF_PSEUDO_MAP_FD || insns[i].src_reg == BPF_PSEUDO_MAP_VALUE))
 			insns[i].imm = map_fds[insns[i].imm % ACCESS_MAPS];
-	attr.prog_load.prog_type = BPF_PROG_TYPE_XDP;
+	attr.prog_load.prog_type = c->socket ? BPF_PROG_TYPE_SOCKET_FILTER : BPF_PROG_TYPE_XDP;
 	attr.prog_load.insns = addr_of(insns);
 	attr.prog_load.insn_cnt = c->n;
 	attr.prog_load.license = addr_of(c->nogpl ? "BSD" : "GPL");

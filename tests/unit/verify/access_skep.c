@@ -77,7 +77,7 @@ void access_skep(const struct access_case *c, struct access_answer *a, bool show
 	struct proof proof = { 0 };
 	struct log log;
 	struct verify_input in = {
-		.insns = c->insns, .n_insns = c->n, .kind = kind_get(BPF_PROG_TYPE_XDP),
+		.insns = c->insns, .n_insns = c->n, .kind = kind_get(c->socket ? BPF_PROG_TYPE_SOCKET_FILTER : BPF_PROG_TYPE_XDP),
 		.prog_flags = c->strict ? ABI_F_STRICT_ALIGNMENT : 0,
 		.caps = c->unpriv ? 0 :
 			VERIFY_CAP_BPF | VERIFY_CAP_PERFMON | VERIFY_CAP_NET_ADMIN | VERIFY_CAP_SYS_ADMIN,
