@@ -4,6 +4,7 @@
 #include "sys/sys.h"
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 
 #define SIGSET_SIZE (_NSIG / 8) /* of the kernel's sigset_t */
@@ -22,7 +23,7 @@ static long bad_floor(void)
 	    "skep: SKEP_FLOOR is neither \"user\" nor \"kernel\": bpf(2) answers EINVAL\n";
 	static _Atomic bool said;
 
-	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+	if (!atomic_exchange(&said, true))
 		raw(SYS_write, 2, raw_arg(text), sizeof(text) - 1);
 	return -EINVAL;
 }
