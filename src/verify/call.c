@@ -16,6 +16,7 @@ static const u16 unpriv_helpers[] = {
 	BPF_FUNC_ringbuf_reserve,     BPF_FUNC_ringbuf_submit,	  BPF_FUNC_ringbuf_discard,
 	BPF_FUNC_ringbuf_query,	      BPF_FUNC_strncmp,		  BPF_FUNC_strtol,
 	BPF_FUNC_strtoul,	      BPF_FUNC_get_current_pid_tgid, BPF_FUNC_get_ns_current_pid_tgid,
+	BPF_FUNC_ktime_get_coarse_ns,
 };
 
 static bool caps_suffice(const struct verifier *v, u32 id, const struct helper_proto *proto)

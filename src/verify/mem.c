@@ -301,7 +301,7 @@ static int access_map_ptr(struct verifier *v, const struct access *a)
 
 	if (!v->allow_ptr_leaks)
 		return verify_refuse(v, -EPERM, "map-ptr-access", a->regno,
-				     "%s access is allowed only to CAP_PERFMON and CAP_SYS_ADMIN", s);
+				     "'struct %s' access is allowed only to CAP_PERFMON and CAP_SYS_ADMIN", s);
 	if (a->off < 0)
 		return verify_refuse(v, -EACCES, "map-ptr-access", a->regno,
 				     "R%u is %s invalid negative access: off=%d", a->regno, s, a->off);

@@ -6,7 +6,7 @@
  *   state.c    copying and resizing states        prune.c  equivalence, kept states, loops
  *   precise.c  precision: going back over the history to mark what a range rested on
  *   value.c tnum.c alu.c branch.c  numbers        print.c  registers and states in the kernel's log syntax
- *   mem.c stack.c  loads and stores by pointer type   ptr.c  arithmetic on pointers, packet ranges, null tests
+ *   mem*.c stack*.c ctx.c packet.c  loads and stores by pointer type   ptr.c  arithmetic on pointers, packet ranges, null tests
  *   call.c     helper calls: arguments, result    rules.def  every reason for a refusal */
 #ifndef VERIFY_VERIFIER_H
 #define VERIFY_VERIFIER_H

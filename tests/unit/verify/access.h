@@ -29,6 +29,7 @@ struct access_answer {
 	char text[256];
 };
 bool access_kernel_open(void); /* false: bpf(2) is not allowed here */
+bool access_kernel_unpriv(void); /* does it take programs of callers without rights? */
 void access_kernel(const struct access_case *c, struct access_answer *a, bool show);
 void access_skep(const struct access_case *c, struct access_answer *a, bool show);
 
