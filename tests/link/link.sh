@@ -25,6 +25,13 @@ app "libskep.a after libbpf.a" "$FORBID" kill "$APPS/app-a"
 app "preloaded into an unmodified program" "$FORBID" kill env LD_PRELOAD="$preload" "$APPS/app-plain"
 app "bpf(2) answers ENOSYS" "$FORBID" enosys env LD_PRELOAD="$preload" "$APPS/app-plain"
 app "without SKEP_FLOOR" "$FORBID" kill env -u SKEP_FLOOR LD_PRELOAD="$preload" "$APPS/app-plain"
+if is_root; then
+	cp "$APPS/app-plain" "$FORBID" "$scratch" && cp "$LIBSKEP" "$scratch/libskep.so"
+	app "preloaded, as nobody" as_nobody "$scratch/$(basename "$FORBID")" kill \
+		env LD_PRELOAD="${SANITIZER:+$SANITIZER:}$scratch/libskep.so" "$scratch/app-plain"
+else
+	skip "preloaded, as nobody" "not root"	# whoever runs this is as good
+fi
 
 # What pkg-config prints, used by hand.
 sed "s|^libdir=.*|libdir=$SHIM|; s|^includedir=.*|includedir=$SOURCE/include|" "$SHIM/skep.pc" > "$scratch/skep.pc"
