@@ -123,5 +123,8 @@ int call_check_map(struct verifier *v, const struct call *c)
 
 bool call_map_null_elidable(const struct map *m)
 {
-	return m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY;
+	bool array = m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY;
+
+	/* inner maps of this sort need not have as many entries as their template */
+	return array && !(m->flags & BPF_F_INNER_MAP);
 }

@@ -6,9 +6,17 @@ struct tested {
 	bool is_null;
 };
 
+/* What a map of maps holds is a map, of which the template says all that is known. */
 void ptr_mark_not_null(struct reg *r)
 {
+	struct map *inner = r->type == REG_MAP_VALUE ? r->map->inner : NULL;
+
 	r->flags &= (u16)~REGF_NULL;
+	if (!inner)
+		return;
+	r->type = REG_CONST_MAP;
+	r->map = inner;
+	r->map_uid = 0;
 }
 
 static void decide(struct reg *r, void *arg)

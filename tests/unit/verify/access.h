@@ -16,8 +16,9 @@ struct access_case {
 struct access_map {
 	u32 type, key, value, entries, flags;
 	bool frozen, lock;
+	u32 inner; /* number + 1 of the template */
 };
-enum { ACCESS_MAPS = 9 };
+enum { ACCESS_MAPS = 13 };
 extern const struct access_map access_maps[ACCESS_MAPS];
 extern const u8 access_contents[16];
 

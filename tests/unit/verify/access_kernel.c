@@ -47,6 +47,8 @@ static int new_map(const struct access_map *m)
 	attr.map_create.value_size = m->value;
 	attr.map_create.max_entries = m->entries;
 	attr.map_create.map_flags = m->flags;
+	if (m->inner)
+		attr.map_create.inner_map_fd = (u32)map_fds[m->inner - 1];
 	if (m->lock) {
 		attr.map_create.btf_fd = (u32)btf_fd;
 		attr.map_create.btf_key_type_id = 1;

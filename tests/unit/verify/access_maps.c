@@ -11,6 +11,10 @@ const struct access_map access_maps[ACCESS_MAPS] = {
 	{ BPF_MAP_TYPE_ARRAY, 4, 16, 1, BPF_F_RDONLY_PROG },
 	{ BPF_MAP_TYPE_ARRAY, 4, 16, 1, .lock = true },
 	{ BPF_MAP_TYPE_HASH, 4, 8, 16 },
+	{ BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 2, .inner = 0 + 1 },
+	{ BPF_MAP_TYPE_HASH_OF_MAPS, 4, 4, 2, .inner = 1 + 1 },
+	{ BPF_MAP_TYPE_ARRAY, 4, 8, 4, BPF_F_INNER_MAP },
+	{ BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 2, .inner = 11 + 1 },
 };
 
 const u8 access_contents[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0x80 };

@@ -47,7 +47,8 @@ static struct btf_types *prog_btf(void)
 static struct map *new_map(const struct access_map *m)
 {
 	struct map_attr attr = { .type = m->type, .key_size = m->key, .value_size = m->value,
-				 .max_entries = m->entries, .flags = m->flags };
+				 .max_entries = m->entries, .flags = m->flags,
+				 .inner = m->inner ? maps[m->inner - 1] : NULL };
 	struct map *map = NULL;
 	u32 key = 0;
 	int err;
