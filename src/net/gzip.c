@@ -18,7 +18,7 @@ struct unzip {
 	bool between;		/* a member has ended; another may begin */
 };
 
-void unzip_free(struct unzip *z)
+void gzip_free(struct unzip *z)
 {
 	if (!z)
 		return;
@@ -33,7 +33,7 @@ void unzip_free(struct unzip *z)
 }
 
 /* The window's file or mapping becomes the stream's input, and the window an empty buffer. */
-int unzip_begin(struct window *w, const char *name, struct log *err)
+int gzip_begin(struct window *w, const char *name, struct log *err)
 {
 	struct unzip *z = calloc(1, sizeof(*z));
 	u8 *base = malloc(256 * 1024);
@@ -72,7 +72,7 @@ static int refill(struct unzip *z)
 	return n > 0;
 }
 
-ssize_t unzip_read(struct window *w, u8 *to, size_t room)
+ssize_t gzip_read(struct window *w, u8 *to, size_t room)
 {
 	struct unzip *z = w->unzip;
 

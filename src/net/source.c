@@ -29,7 +29,7 @@ static ssize_t window_fill(struct window *w)
 		w->cap *= 2;
 	}
 	if (w->unzip) {
-		n = unzip_read(w, w->base + w->len, w->cap - w->len);
+		n = gzip_read(w, w->base + w->len, w->cap - w->len);
 	} else {
 		do
 			n = read(w->fd, w->base + w->len, w->cap - w->len);
@@ -80,7 +80,7 @@ static int window_open(struct window *w, const char *path, struct log *err)
 
 static void window_close(struct window *w)
 {
-	unzip_free(w->unzip);
+	gzip_free(w->unzip);
 	if (w->cap)
 		free(w->base);
 	else if (w->base)
@@ -152,7 +152,7 @@ int net_open_capture(struct net_source **out, const char *path, struct log *err)
 			else if (magic == 0x0a0d0d0a)
 				rc = pcapng_begin(s, err);
 			else if ((magic & 0xffff) == 0x8b1f && !s->w.unzip) {
-				rc = unzip_begin(&s->w, s->name, err);
+				rc = gzip_begin(&s->w, s->name, err);
 				if (!rc)
 					continue;
 			}

@@ -39,9 +39,9 @@ struct net_source {
 };
 
 /* gzip.c: begin to unpack the stream that the window now holds the first bytes of; then reads give unpacked bytes. */
-int unzip_begin(struct window *w, const char *name, struct log *err);
-ssize_t unzip_read(struct window *w, u8 *to, size_t room);	/* as read(2); -EBADMSG: damaged */
-void unzip_free(struct unzip *z);
+int gzip_begin(struct window *w, const char *name, struct log *err);
+ssize_t gzip_read(struct window *w, u8 *to, size_t room);	/* as read(2); -EBADMSG: damaged */
+void gzip_free(struct unzip *z);
 
 int pcap_begin(struct net_source *s, struct log *err);		/* the file header; 0: more bytes needed, 1: done */
 int pcapng_begin(struct net_source *s, struct log *err);

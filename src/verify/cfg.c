@@ -103,7 +103,7 @@ static int visit_helper_or_call(struct walk *w, u32 t)
 	struct verifier *v = w->v;
 	const struct bpf_insn *i = &v->insns[t];
 
-	if (insn_calls_sync_callback(i)) {
+	if (subprog_calls_sync_callback(i)) {
 		/* the callback is explored by coming back here again and again: equal states must meet here */
 		v->info[t].calls_callback = true;
 		v->info[t].force_checkpoint = true;

@@ -13,7 +13,7 @@ int subprog_check_stack(struct verifier *v);
 s32 subprog_at(const struct verifier *v, u32 insn);		/* the one that starts there; -1: none */
 u32 subprog_of(const struct verifier *v, u32 insn);		/* the one it lies in */
 const char *subprog_name(const struct verifier *v, u32 n);	/* "" without BTF */
-bool insn_calls_sync_callback(const struct bpf_insn *i);
+bool subprog_calls_sync_callback(const struct bpf_insn *i);
 
 /* info.c, args.c, resolve.c */
 int info_check_early(struct verifier *v);

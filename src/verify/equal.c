@@ -153,9 +153,7 @@ static bool slot_safe(struct verifier *v, const struct slot *old, const struct s
 {
 	const struct reg *old_reg, *cur_reg;
 
-	if (slot_is(old, SLOT_INVALID) && exact != EXACT)
-		return true;
-	if (exact == EXACT && memcmp(old->type, cur->type, sizeof(old->type)))
+	if (exact != NOT_EXACT && memcmp(old->type, cur->type, sizeof(old->type)))
 		return false;
 	if (slot_is(old, SLOT_INVALID) || (v->allow_uninit_stack && slot_is(old, SLOT_MISC)))
 		return true;
@@ -190,7 +188,7 @@ static bool stack_safe(struct verifier *v, const struct frame *old, const struct
 {
 	struct reg unknown = { 0 };
 
-	if (exact == EXACT && old->n_slots > cur->n_slots)
+	if (exact != NOT_EXACT && old->n_slots > cur->n_slots)
 		return false;
 	reg_mark_unknown(&unknown);
 	for (u32 i = 0; i < old->n_slots; i++)

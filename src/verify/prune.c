@@ -204,7 +204,7 @@ static void widen_reg(const struct reg *old, struct reg *cur)
 {
 	if (old->type != REG_SCALAR || cur->type != REG_SCALAR || old->precise || cur->precise)
 		return;
-	if (reg_same(old, cur))
+	if (reg_same(old, cur) && old->id == cur->id)
 		return;
 	reg_mark_unknown(cur);
 }

@@ -39,7 +39,7 @@ const char *subprog_name(const struct verifier *v, u32 n)
 	return name ? name : "";
 }
 
-bool insn_calls_sync_callback(const struct bpf_insn *i)
+bool subprog_calls_sync_callback(const struct bpf_insn *i)
 {
 	if (!isa_is_helper_call(i))
 		return false;

@@ -83,7 +83,7 @@ static int may_goto(struct verifier *v, const struct bpf_insn *i, u32 *next)
 	before = v->cur->parent ? prune_previous_entry(v, v->cur->parent, v->insn_idx) : NULL;
 	other = walk_push(v, v->insn_idx + 1, v->insn_idx);
 	if (!other)
-		return v->why->err ? v->why->err : -ENOMEM;
+		return -ENOMEM;	/* also when it is one too many: the kernel's answer */
 	other->may_goto_depth++;
 	if (before)
 		prune_widen(before, other);
