@@ -2,6 +2,7 @@
 #include "map/map.h"
 #include "program.h"
 #include "tap.h"
+#include <pthread.h>
 
 static struct vm_image *image(const char *text, u32 id, env_helper_fn fn)
 {
@@ -264,6 +265,50 @@ static void tail_call_observed(void)
 	vm_image_free(from);
 }
 
+/* ---- two threads on the same memory: additions with and without fetch, and a compare-and-exchange loop */
+
+static u64 shared_words[4] __attribute__((aligned(16)));
+
+static void *add_to_shared(void *image_)
+{
+	u64 r0;
+	struct env env;
+
+	env_init(&env, &env_host_world);
+	env_enter(&env);
+	vm_run_raw(image_, &env, addr_of(shared_words), sizeof(shared_words), 0, false, &r0);
+	env_leave(&env);
+	return NULL;
+}
+
+static void atomics_between_threads(void)
+{
+	struct vm_image *img = image("r6 = 300000\n"
+				     "loop: r2 = 1\n"
+				     "lock *(u64 *)(r1 +0) += r2\n"
+				     "r2 = 3\n"
+				     "r2 = atomic_fetch_add((u32 *)(r1 +8), r2)\n"
+				     "again: r0 = *(u64 *)(r1 +16)\n"
+				     "r3 = r0\n"
+				     "r4 = r0\n"
+				     "r3 += 2\n"
+				     "r0 = atomic64_cmpxchg((u64 *)(r1 +16), r0, r3)\n"
+				     "if r0 != r4 goto again\n"
+				     "r6 += -1\n"
+				     "if r6 != 0 goto loop\n"
+				     "exit\n", 0, NULL);
+	pthread_t other;
+
+	EQ(pthread_create(&other, NULL, add_to_shared, img), 0);
+	add_to_shared(img);
+	pthread_join(other, NULL);
+	EQ(shared_words[0], 600000);
+	EQ(shared_words[1], 1800000);
+	EQ(shared_words[2], 1200000);
+	EQ(shared_words[3], 0);
+	vm_image_free(img);
+}
+
 /* A helper that runs another program on the same env, as nested hooks do. */
 static struct vm_image *inner_image;
 static u64 run_inner(u64 r1, u64 r2, u64 r3, u64 r4, u64 r5, struct env *env)
@@ -360,6 +405,7 @@ int main(void)
 	observer();
 	tail_calls();
 	tail_call_observed();
+	atomics_between_threads();
 	nested_runs();
 	limits();
 	refusals();
