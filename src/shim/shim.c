@@ -2,6 +2,7 @@
 #include "shim.h"
 #include "base/raw.h"
 #include "sys/sys.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -9,7 +10,7 @@
 
 #define SIGSET_SIZE (_NSIG / 8) /* of the kernel's sigset_t */
 
-static long result(long r)
+long shim_result(long r)
 {
 	if ((unsigned long)r < -4095ul)
 		return r;
@@ -58,6 +59,30 @@ static long by_number(long nr, const long *a)
 		return sys_close_range(a[0], a[1], a[2]);
 	case SYS_munmap:
 		return sys_munmap((void *)a[0], a[1]);
+	case SYS_ioctl:
+		return sys_ioctl(a[0], a[1], a[2]);
+	case SYS_perf_event_open:
+		return sys_perf_event_open(a[0], a[1], a[2], a[3], a[4]);
+#ifdef SYS_mkdir
+	case SYS_mkdir:
+		return sys_mkdirat(AT_FDCWD, (void *)a[0], a[1]);
+	case SYS_unlink:
+		return sys_unlinkat(AT_FDCWD, (void *)a[0], 0);
+	case SYS_rmdir:
+		return sys_unlinkat(AT_FDCWD, (void *)a[0], AT_REMOVEDIR);
+	case SYS_access:
+		return sys_faccessat(AT_FDCWD, (void *)a[0], a[1], 0);
+#endif
+	case SYS_mkdirat:
+		return sys_mkdirat(a[0], (void *)a[1], a[2]);
+	case SYS_unlinkat:
+		return sys_unlinkat(a[0], (void *)a[1], a[2]);
+	case SYS_faccessat:
+		return sys_faccessat(a[0], (void *)a[1], a[2], 0);
+	case SYS_faccessat2:
+		return sys_faccessat(a[0], (void *)a[1], a[2], a[3]);
+	case SYS_statfs:
+		return sys_statfs((void *)a[0], (void *)a[1]);
 	case SYS_epoll_ctl:
 		return sys_epoll_ctl(a[0], a[1], a[2], (void *)a[3]);
 #ifdef SYS_epoll_wait
@@ -84,27 +109,27 @@ __attribute__((no_sanitize("address"))) long SHIM(syscall)(long nr, ...)
 	for (u32 i = 0; i < ARRAY_SIZE(a); i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	return result(by_number(nr, a));
+	return shim_result(by_number(nr, a));
 }
 
 int SHIM(close)(int fd)
 {
-	return result(sys_close(fd));
+	return shim_result(sys_close(fd));
 }
 
 int SHIM(dup2)(int from, int to)
 {
-	return result(sys_dup2(from, to));
+	return shim_result(sys_dup2(from, to));
 }
 
 int SHIM(dup3)(int from, int to, int flags)
 {
-	return result(sys_dup3(from, to, flags));
+	return shim_result(sys_dup3(from, to, flags));
 }
 
 int SHIM(close_range)(unsigned first, unsigned last, int flags)
 {
-	return result(sys_close_range(first, last, flags));
+	return shim_result(sys_close_range(first, last, flags));
 }
 
 void SHIM(closefrom)(int first)
@@ -114,23 +139,34 @@ void SHIM(closefrom)(int first)
 
 int SHIM(munmap)(void *addr, size_t size)
 {
-	return result(sys_munmap(addr, size));
+	return shim_result(sys_munmap(addr, size));
+}
+
+int SHIM(ioctl)(int fd, unsigned long req, ...)
+{
+	unsigned long arg;
+	va_list ap;
+
+	va_start(ap, req);
+	arg = va_arg(ap, unsigned long);
+	va_end(ap);
+	return shim_result(sys_ioctl(fd, req, arg));
 }
 
 int SHIM(epoll_ctl)(int ep, int op, int fd, struct epoll_event *ev)
 {
-	return result(sys_epoll_ctl(ep, op, fd, ev));
+	return shim_result(sys_epoll_ctl(ep, op, fd, ev));
 }
 
 int SHIM(epoll_wait)(int ep, struct epoll_event *evs, int max, int timeout)
 {
-	return result(sys_epoll_pwait(ep, evs, max, timeout, NULL, SIGSET_SIZE));
+	return shim_result(sys_epoll_pwait(ep, evs, max, timeout, NULL, SIGSET_SIZE));
 }
 
 int SHIM(epoll_pwait)(int ep, struct epoll_event *evs, int max, int timeout, const sigset_t *mask);
 int SHIM(epoll_pwait)(int ep, struct epoll_event *evs, int max, int timeout, const sigset_t *mask)
 {
-	return result(sys_epoll_pwait(ep, evs, max, timeout, mask, SIGSET_SIZE));
+	return shim_result(sys_epoll_pwait(ep, evs, max, timeout, mask, SIGSET_SIZE));
 }
 
 int SHIM(epoll_pwait2)(int ep, struct epoll_event *evs, int max, const struct timespec *timeout,
@@ -138,5 +174,5 @@ int SHIM(epoll_pwait2)(int ep, struct epoll_event *evs, int max, const struct ti
 int SHIM(epoll_pwait2)(int ep, struct epoll_event *evs, int max, const struct timespec *timeout,
 		       const sigset_t *mask)
 {
-	return result(sys_epoll_pwait2(ep, evs, max, timeout, mask, SIGSET_SIZE));
+	return shim_result(sys_epoll_pwait2(ep, evs, max, timeout, mask, SIGSET_SIZE));
 }

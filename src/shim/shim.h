@@ -19,6 +19,8 @@
 struct epoll_event;
 struct timespec;
 
+long shim_result(long r); /* as a libc function gives it: -1 and errno for -errno */
+
 long SHIM(syscall)(long nr, ...);
 int SHIM(close)(int fd);
 int SHIM(dup2)(int from, int to);
@@ -26,6 +28,17 @@ int SHIM(dup3)(int from, int to, int flags);
 int SHIM(close_range)(unsigned first, unsigned last, int flags);
 void SHIM(closefrom)(int first);
 int SHIM(munmap)(void *addr, size_t size);
+int SHIM(ioctl)(int fd, unsigned long req, ...);
+int SHIM(mkdir)(const char *path, unsigned mode);
+int SHIM(mkdirat)(int dir, const char *path, unsigned mode);
+int SHIM(unlink)(const char *path);
+int SHIM(unlinkat)(int dir, const char *path, int flags);
+int SHIM(rmdir)(const char *path);
+int SHIM(access)(const char *path, int mode);
+int SHIM(faccessat)(int dir, const char *path, int mode, int flags);
+struct statfs;
+int SHIM(statfs)(const char *path, struct statfs *out);
+int SHIM(statfs64)(const char *path, struct statfs *out);
 int SHIM(epoll_ctl)(int ep, int op, int fd, struct epoll_event *ev);
 int SHIM(epoll_wait)(int ep, struct epoll_event *evs, int max, int timeout);
 

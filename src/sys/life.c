@@ -7,6 +7,7 @@
  * thread that has it. */
 #include "sys.h"
 #include "handle.h"
+#include "pin.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -157,12 +158,14 @@ static void test_suspects(void)
 
 static void before_fork(void)
 {
+	sys_pins_lock();
 	sys_lock();
 }
 
 static void after_fork(void)
 {
 	sys_unlock();
+	sys_pins_unlock();
 }
 
 /* The child has its own copy of everything; its parent's descriptors count as holders until the
@@ -171,6 +174,7 @@ static void after_fork_child(void)
 {
 	atomic_store(&owner, raw(SYS_getpid));
 	sys_unlock();
+	sys_pins_unlock();
 }
 
 static void start(void)

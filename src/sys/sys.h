@@ -58,5 +58,12 @@ int sys_epoll_pwait2(int ep, struct epoll_event *evs, int max, const void *timeo
 /* perf_event_open(2) and ioctl(2): events that programs write samples to are ours, on the user floor */
 int sys_perf_event_open(u64 attr, s32 pid, s32 cpu, s32 group, u64 flags);
 int sys_ioctl(int fd, unsigned long req, unsigned long arg);
+/* Calls on paths: below the root of pinned objects (SKEP_BPFFS, else /sys/fs/bpf) they are answered as on a bpffs, on the user
+ * floor; all else is the system's. */
+struct statfs;
+int sys_mkdirat(int dir, const char *path, u32 mode);
+int sys_unlinkat(int dir, const char *path, int flags);
+int sys_faccessat(int dir, const char *path, int mode, int flags);
+int sys_statfs(const char *path, struct statfs *out);
 
 #endif
