@@ -134,6 +134,8 @@ static int map_by_fd(void *ctx, s32 fd, bool fd_is_index, struct map **map)
 {
 	struct floors *f = ctx;
 
+	if (fd_is_index)
+		return -EPROTO; /* no fd_array */
 	if (fd < 0 || fd >= (s32)f->n_maps)
 		return -EBADF;
 	*map = f->maps[fd].user;
@@ -161,7 +163,7 @@ static void load_user(struct floors *f, const struct floor_program *p)
 		assert(!btf_parse(&attr.btf, &btf, sizeof(btf), NULL, NULL));
 	}
 	log_init(&log, 1 << 20);
-	log.level = ABI_LOG_LEVEL1;
+	log.level = p->quiet ? 0 : ABI_LOG_LEVEL1;
 	f->user_err = prog_load(&f->user, &attr, &f->why);
 	btf_put(attr.btf);
 	f->user_log = log_text(&log, NULL);
@@ -184,7 +186,7 @@ static void load_kernel(struct floors *f, const struct floor_program *p)
 	struct bpf_insn *mine = malloc(n * sizeof(*mine));
 	union abi_attr attr = { .prog_load = {
 		.prog_type = BPF_PROG_TYPE_XDP, .insn_cnt = n, .insns = addr_of(mine),
-		.license = addr_of(p->license ?: "GPL"), .log_level = 1, .log_size = 1 << 20, .prog_flags = p->flags,
+		.license = addr_of(p->license ?: "GPL"), .log_level = !p->quiet, .log_size = p->quiet ? 0 : 1 << 20, .prog_flags = p->flags,
 		.expected_attach_type = p->attach_type, .line_info = addr_of(p->lines), .line_info_cnt = p->n_lines,
 		.line_info_rec_size = sizeof(*p->lines),
 	} };
@@ -198,12 +200,12 @@ static void load_kernel(struct floors *f, const struct floor_program *p)
 		attr.prog_load.prog_btf_fd = kernel_btf();
 	}
 	f->kernel_log = calloc(1, 1 << 20);
-	attr.prog_load.log_buf = addr_of(f->kernel_log);
+	attr.prog_load.log_buf = p->quiet ? 0 : addr_of(f->kernel_log);
 	memcpy(mine, p->insns, n * sizeof(*mine));
 	for (u32 i = 0; i < n; i++)
 		if (isa_is_ld_imm64(&mine[i]) &&
 		    (mine[i].src_reg == BPF_PSEUDO_MAP_FD || mine[i].src_reg == BPF_PSEUDO_MAP_VALUE))
-			mine[i].imm = mine[i].imm < (s32)f->n_maps ? f->maps[mine[i].imm].kernel : -1;
+			mine[i].imm = (u32)mine[i].imm < f->n_maps ? f->maps[mine[i].imm].kernel : -1;
 	f->kernel = kernel_bpf(BPF_PROG_LOAD, &attr);
 	if (attr.prog_load.prog_btf_fd)
 		close(attr.prog_load.prog_btf_fd);
@@ -339,4 +341,55 @@ bool floors_agree(struct floors *f, const struct floor_input *in)
 		}
 	}
 	return same;
+}
+
+/* One run of p with maps and a packet of its own, the stack moved by `shift` bytes. */
+static u32 run_elsewhere(const struct floor_program *p, const struct floor_input *in, u32 shift, u8 *packet, void **pad)
+{
+	struct floor_map maps[FLOORS_MAPS];
+	struct floor_program mine = *p;
+	struct floors f = { .maps = maps, .n_maps = p->n_maps };
+	volatile u8 *moved = __builtin_alloca(shift);
+	u8 *room = malloc(sizeof(struct run_buffer) + shift);
+	struct run_buffer *b = (void *)(room + shift / 16 * 16);
+	struct env env;
+	u32 ret = 0;
+
+	*pad = malloc(10000 + 16 * shift); /* stays, so that nothing gets the address it has in the other run */
+	moved[0] = 0;
+	memcpy(maps, p->maps, p->n_maps * sizeof(*maps));
+	for (u32 i = 0; i < p->n_maps; i++)
+		make_user_map(&maps[i]);
+	mine.maps = maps;
+	load_user(&f, &mine);
+	assert(!f.user_err && !run_buffer_init(b, in->size + shift));
+	assert(!run_buffer_fill(b, in->packet, in->size));
+	env_init(&env, &env_host_world);
+	env_enter(&env);
+	ret = run_xdp(f.user, &env, b);
+	env_leave(&env);
+	memcpy(packet, b->frame.data, MIN(in->size, b->frame.data_end - b->frame.data));
+	for (u32 i = 0; i < p->n_maps; i++)
+		maps[i].kernel = -1;
+	run_buffer_done(b);
+	free(room);
+	prog_put(f.user);
+	free(f.user_log);
+	floors_drop_maps(maps, p->n_maps);
+	return ret;
+}
+
+bool floors_address_free(const struct floor_program *p, const struct floor_input *in)
+{
+	static u8 a[FLOORS_PACKET], b[FLOORS_PACKET];
+	void *pad[2];
+	u32 first, second;
+
+	memset(a, 0, in->size);
+	memset(b, 0, in->size);
+	first = run_elsewhere(p, in, 57, a, &pad[0]);
+	second = run_elsewhere(p, in, 5090, b, &pad[1]);
+	free(pad[0]);
+	free(pad[1]);
+	return first == second && !memcmp(a, b, in->size);
 }

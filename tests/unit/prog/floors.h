@@ -56,6 +56,7 @@ struct floor_program {
 	u32 n_lines;
 	bool with_funcs;
 	const char *license;	/* NULL: GPL */
+	bool quiet;		/* no logs: much faster where the verifier has much to do */
 };
 void floors_load_program(struct floors *f, const struct floor_program *p);
 /* The kernel's view of its program; the pointers in info may be set before. false: no kernel. */
@@ -66,5 +67,7 @@ void floors_run_user(struct floors *f, const struct floor_input *in, struct floo
 void floors_run_kernel(struct floors *f, const struct floor_input *in, struct floor_result *out);
 /* Run on both and compare everything; says what differs. True also when there is no kernel to ask. */
 bool floors_agree(struct floors *f, const struct floor_input *in);
+/* Does skep's result depend on where things lie? It then can't be compared. Runs twice, with all of that different. */
+bool floors_address_free(const struct floor_program *p, const struct floor_input *in);
 
 #endif
