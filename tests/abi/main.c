@@ -22,6 +22,7 @@ static const struct {
     {"memory", area_memory}, {"prog", area_prog}, {"log", area_log},	 {"btf", area_btf},
     {"info", area_info},     {"id", area_id},	  {"other", area_other}, {"run", area_run},
     {"batch", area_batch},   {"kinds", area_kinds},
+    {"pins", area_pins},
 };
 
 /* ---- floors */
