@@ -110,6 +110,7 @@ static int verify(struct load *l)
 		.use_map = prog_use_map,
 		.ctx = l,
 		.log = attr->log,
+		.max_insns = attr->max_insns,
 	};
 	int err = verify_program(&in, &p->proof, l->why);
 

@@ -29,6 +29,7 @@ struct prog_attr {
 	void *ctx;
 	struct log *log;		/* may be NULL */
 	u32 uid;
+	u32 max_insns;			/* budget of the verifier, if it is to be smaller than the kernel's; 0: as there */
 };
 
 struct prog {

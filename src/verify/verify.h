@@ -44,6 +44,7 @@ struct verify_input {
 	struct log *log;		/* may be NULL; log->level decides how much is said */
 	bool want_trail;		/* second run after a refusal: record where bounds came from */
 	struct verify_watch *watch;	/* NULL: nobody */
+	u32 max_insns;			/* a smaller budget than the kernel's million instructions processed; 0: that */
 };
 
 enum proof_ptr {	/* what a load or store goes through */

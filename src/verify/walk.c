@@ -268,7 +268,7 @@ static int arrive(struct walk *w)
 	u32 kept = v->total_states;
 	int ret;
 
-	if (++v->insns_processed > VERIFY_MAX_INSNS_PROCESSED)
+	if (++v->insns_processed > (v->in->max_insns ?: VERIFY_MAX_INSNS_PROCESSED))
 		return verify_refuse(v, -E2BIG, "complexity", -1, "BPF program is too large. Processed %u insn",
 				     v->insns_processed);
 	v->cur_history = -1;
