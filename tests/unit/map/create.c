@@ -84,6 +84,18 @@ static const struct {
 	BAD(RINGBUF, "RDONLY", 0, 0, 4096, BPF_F_RDONLY) BAD(RINGBUF, "MMAPABLE", 0, 0, 4096, BPF_F_MMAPABLE)
 	GOOD(RINGBUF, "4 MiB", 0, 0, 4 << 20, 0)
 
+	GOOD(QUEUE, "plain", 0, 4, 1, 0) BAD(QUEUE, "key 4", 4, 4, 1, 0) BAD(QUEUE, "value 0", 0, 0, 1, 0)
+	BAD(QUEUE, "no entries", 0, 4, 0, 0) BAD(QUEUE, "NO_PREALLOC", 0, 4, 1, BPF_F_NO_PREALLOC)
+	GOOD(QUEUE, "NUMA_NODE", 0, 4, 1, BPF_F_NUMA_NODE) GOOD(QUEUE, "WRONLY_PROG", 0, 4, 1, BPF_F_WRONLY_PROG)
+	GOOD(QUEUE, "value 4M", 0, 4 << 20, 1, 0) LARGE(QUEUE, "value above 4M", 0, (4 << 20) + 1, 1, 0)
+	C("QUEUE of more than all memory", QUEUE, 0, 1 << 20, 1 << 30, 0, -ENOMEM)
+	GOOD(STACK, "plain", 0, 4, 1, 0) BAD(STACK, "key 4", 4, 4, 1, 0) BAD(STACK, "value 0", 0, 0, 1, 0)
+	LARGE(STACK, "value above 4M", 0, (4 << 20) + 1, 1, 0) BAD(STACK, "MMAPABLE", 0, 4, 1, BPF_F_MMAPABLE)
+
+	GOOD(PERF_EVENT_ARRAY, "plain", 4, 4, 1, 0) BAD(PERF_EVENT_ARRAY, "value 8", 4, 8, 1, 0)
+	GOOD(PERF_EVENT_ARRAY, "PRESERVE_ELEMS", 4, 4, 1, BPF_F_PRESERVE_ELEMS)
+	BAD(PERF_EVENT_ARRAY, "RDONLY_PROG", 4, 4, 1, BPF_F_RDONLY_PROG) BAD(PERF_EVENT_ARRAY, "no entries", 4, 4, 0, 0)
+
 	BAD(UNSPEC, "kind 0", 4, 4, 1, 0)
 	{ "kind 77", { .type = 77, .key_size = 4, .value_size = 4, .max_entries = 1 }, -EINVAL },
 	{ "node 1 of 1", { .type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 4, .max_entries = 1,
