@@ -3,6 +3,7 @@
  *
  *   differ [--count N] [--seed FIRST] [--seconds S] [--type xdp|tc|socket]      a campaign
  *   differ --one SEED [--type T]                                        one program: disassembly, both logs, results
+ *   differ --dump FOLDER [--count N] [--seed FIRST]                     programs as seeds for tests/fuzz/insns.c
  *
  * Without bpf(2) on the kernel only skep against itself is done. */
 #include "env/env.h"
@@ -26,6 +27,7 @@ static const char *const bad_names[N_BAD] = {
 
 static struct {
 	u64 programs, wild, both_accept, both_refuse, runs, too_heavy, dangerous, not_checked, observed, checks, steps_limited;
+	u64 kernel_bugs;
 	u64 bad[N_BAD], wild_differ;
 	struct { const char *rule; u64 n, seed; } rule[RULES];
 } sum;
@@ -222,6 +224,8 @@ static void compare_verdicts(const struct gen_program *p, int ours, int theirs)
 		sum.both_refuse++;
 		if (ours != theirs)
 			found(OTHER_ERRNO, p->seed, "skep %d, kernel %d", ours, theirs);
+	} else if (ours >= 0 && theirs == -EFAULT) {
+		sum.kernel_bugs++;	/* "verifier bug: ...", says its log: no verdict on the program */
 	} else if (ours >= 0) {
 		found(FALSE_ACCEPT, p->seed, "kernel says %d%s", theirs, p->wild ? " (wild)" : "");
 	} else {
@@ -323,6 +327,30 @@ static void show(u32 type, u64 seed)
 	try_program(type, seed);
 }
 
+/* ---- seeds */
+
+static int dump(const char *folder, u32 type, u64 first, u64 count)
+{
+	static struct gen_program p;
+
+	for (u64 i = 0; i < count; i++) {
+		char path[4096];
+		FILE *f;
+
+		gen_make(&p, type, first + i);
+		snprintf(path, sizeof(path), "%s/gen-%llu", folder, (unsigned long long)(first + i));
+		f = fopen(path, "wb");
+		if (!f) {
+			perror(path);
+			return 1;
+		}
+		fputc((int)(i & 15), f);
+		fwrite(p.insn, sizeof(p.insn[0]), p.n, f);
+		fclose(f);
+	}
+	return 0;
+}
+
 /* ---- the campaign */
 
 static void on_signal(int sig)
@@ -341,8 +369,9 @@ static void summary(double seconds, u32 type, const char *type_name)
 	       type_name, (unsigned long long)sum.programs, seconds, sum.programs / MAX(seconds, 0.001),
 	       (unsigned long long)sum.both_accept, (unsigned long long)sum.both_refuse, (unsigned long long)sum.wild,
 	       (unsigned long long)sum.runs);
-	printf("# not put to the kernel: %llu too heavy, %llu dangerous; wild programs with other results: %llu\n",
-	       (unsigned long long)sum.too_heavy, (unsigned long long)sum.dangerous, (unsigned long long)sum.wild_differ);
+	printf("# not put to the kernel: %llu too heavy, %llu dangerous; wild programs with other results: %llu; EFAULT of the "
+	       "kernel: %llu\n", (unsigned long long)sum.too_heavy, (unsigned long long)sum.dangerous,
+	       (unsigned long long)sum.wild_differ, (unsigned long long)sum.kernel_bugs);
 	printf("# observed runs: %llu (%llu registers compared; %llu ended by the limit of steps; %llu programs not checked)\n",
 	       (unsigned long long)sum.observed, (unsigned long long)sum.checks, (unsigned long long)sum.steps_limited,
 	       (unsigned long long)sum.not_checked);
@@ -394,12 +423,13 @@ static void campaign(u32 type, const char *type_name, u64 first, u64 count, doub
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "count", 1, 0, 'n' }, { "seed", 1, 0, 's' }, { "seconds", 1, 0, 't' },
-						 { "one", 1, 0, '1' }, { "type", 1, 0, 'k' }, { 0 } };
+						 { "one", 1, 0, '1' }, { "dump", 1, 0, 'd' }, { "type", 1, 0, 'k' }, { 0 } };
 	static const struct { const char *name; u32 type; } types[] = {
 		{ "xdp", BPF_PROG_TYPE_XDP }, { "tc", BPF_PROG_TYPE_SCHED_CLS }, { "socket", BPF_PROG_TYPE_SOCKET_FILTER },
 	};
 	u64 first = 1, count = 2000, one = 0;
 	u32 type = 0;
+	const char *folder = NULL;
 	double seconds = 0;
 	int c;
 
@@ -408,6 +438,7 @@ int main(int argc, char **argv)
 		case 'n': count = strtoull(optarg, NULL, 0); break;
 		case 's': first = strtoull(optarg, NULL, 0); break;
 		case 't': seconds = atof(optarg); break;
+		case 'd': folder = optarg; break;
 		case '1': one = strtoull(optarg, NULL, 0); break;
 		case 'k':
 			for (type = 0; type < ARRAY_SIZE(types) && strcmp(types[type].name, optarg); type++)
@@ -420,6 +451,10 @@ int main(int argc, char **argv)
 			tap_finished = 1;
 			return 2;
 		}
+	}
+	if (folder) {
+		tap_finished = 1;
+		return dump(folder, types[type].type, first, count);
 	}
 	if (!__sanitizer_set_death_callback)
 		signal(SIGSEGV, on_signal);

@@ -6,6 +6,10 @@
 
 /* ---- recording */
 
+/* The states of the last oracle: megabytes that are good for the next. */
+static struct seen *spare;
+static u32 spare_cap;
+
 static void record(struct verify_watch *w, const struct state *s, u32 insn, u16 live, bool kept)
 {
 	struct oracle *o = container_of(w, struct oracle, watch);
@@ -68,6 +72,10 @@ struct oracle *oracle_new(struct prog *p, u32 caps, bool all_precise, int (*use_
 	*err = -ENOMEM;
 	if (!o)
 		return NULL;
+	o->seen = spare;
+	o->seen_cap = spare_cap;
+	spare = NULL;
+	spare_cap = 0;
 	o->has_states = true;
 	o->watch = (struct verify_watch){ .state = record, .all_precise = all_precise };
 	in.watch = &o->watch;
@@ -85,7 +93,13 @@ void oracle_free(struct oracle *o)
 {
 	if (!o)
 		return;
-	free(o->seen);
+	if (o->seen_cap > spare_cap) {
+		free(spare);
+		spare = o->seen;
+		spare_cap = o->seen_cap;
+	} else {
+		free(o->seen);
+	}
 	free(o->first);
 	free(o);
 }

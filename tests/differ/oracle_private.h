@@ -5,7 +5,7 @@
 #include "verify/state.h"
 #include <setjmp.h>
 
-enum { SEEN_MAX = 16384, REGIONS = 64 };
+enum { SEEN_MAX = 8192, REGIONS = 64 };
 
 struct seen {			/* a state of the verifier */
 	u32 next;		/* index + 1 of an older one of the same instruction; 0: none */
