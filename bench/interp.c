@@ -1,9 +1,11 @@
-/* interp OBJECT [ROUNDS]: what an instruction costs in the interpreter, beside the kernel's machine code.
+/* interp OBJECT [ROUNDS]: what an instruction costs in the interpreter, beside the kernel's machine
+ * code.
  *
- * Every program of the object runs on the user floor, timed by this thread's CPU clock, and, where root may, in the kernel by
- * PROG_TEST_RUN, which times itself. The two take turns, round by round; medians are printed, and their ratio. The number of
- * instructions is counted by the observed interpreter. Floors that disagree about a result end it with status 1.
- * Before comparing: sysctl kernel.bpf_stats_enabled must be 0 (it adds some 30 ns to each of the kernel's runs). */
+ * Every program of the object runs on the user floor, timed by this thread's CPU clock, and, where
+ * root may, in the kernel by PROG_TEST_RUN, which times itself. The two take turns, round by round;
+ * medians are printed, and their ratio. The number of instructions is counted by the observed
+ * interpreter. Floors that disagree about a result end it with status 1. Before comparing: sysctl
+ * kernel.bpf_stats_enabled must be 0 (it adds some 30 ns to each of the kernel's runs). */
 #include "env/env.h"
 #include "load/load.h"
 #include "prog/prog.h"
@@ -15,10 +17,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PACKET 1280
-#define MAX_PROGS 32
+#define PACKET	   1280
+#define MAX_PROGS  32
 #define MAX_ROUNDS 101
-#define SLICE_NS 4000000.0	/* one measurement lasts about this long */
+#define SLICE_NS   4000000.0 /* one measurement lasts about this long */
 
 struct figure {
 	const char *name;
@@ -28,7 +30,7 @@ struct figure {
 	double user[MAX_ROUNDS], kernel[MAX_ROUNDS];
 };
 
-struct answer {		/* of the kernel floor's process, to one program's turn */
+struct answer { /* of the kernel floor's process, to one program's turn */
 	u32 ns, retval;
 	int error;
 };
@@ -73,7 +75,7 @@ static double median(double *v, u32 n)
 
 static struct load_object *load(const char *path, enum load_floor floor, struct log *err)
 {
-	const struct load_opts opts = { .floor = floor };
+	const struct load_opts opts = {.floor = floor};
 	struct load_object *o = NULL;
 
 	if (load_open(&o, path, &opts, err))
@@ -90,10 +92,11 @@ static u32 programs(const struct load_object *o, struct figure *f)
 	struct bpf_program *p;
 	u32 n = 0;
 
-	bpf_object__for_each_program(p, o->obj) {
+	bpf_object__for_each_program(p, o->obj)
+	{
 		if (n == MAX_PROGS)
 			break;
-		f[n++] = (struct figure){ .name = bpf_program__name(p), .fd = bpf_program__fd(p) };
+		f[n++] = (struct figure){.name = bpf_program__name(p), .fd = bpf_program__fd(p)};
 	}
 	return n;
 }
@@ -111,10 +114,11 @@ static void serve(const char *path, int in, int out)
 	o = load(path, LOAD_KERNEL, &err);
 	n = o ? programs(o, f) : 0;
 	while (read(in, ask, sizeof(ask)) == sizeof(ask)) {
-		struct answer a = { .error = -ENOENT };
+		struct answer a = {.error = -ENOENT};
 
 		if (ask[0] < n) {
-			LIBBPF_OPTS(bpf_test_run_opts, t, .data_in = packet, .data_size_in = PACKET, .repeat = ask[1]);
+			LIBBPF_OPTS(bpf_test_run_opts, t, .data_in = packet, .data_size_in = PACKET,
+				    .repeat = ask[1]);
 
 			a.error = bpf_prog_test_run_opts(f[ask[0]].fd, &t);
 			a.ns = t.duration;
@@ -162,9 +166,10 @@ static void kernel_stop(struct kernel *k)
 
 static int kernel_run(struct kernel *k, u32 prog, u32 repeat, struct answer *a)
 {
-	u32 ask[2] = { prog, repeat };
+	u32 ask[2] = {prog, repeat};
 
-	if (write(k->ask, ask, sizeof(ask)) != sizeof(ask) || read(k->answer, a, sizeof(*a)) != sizeof(*a))
+	if (write(k->ask, ask, sizeof(ask)) != sizeof(ask) ||
+	    read(k->answer, a, sizeof(*a)) != sizeof(*a))
 		return -EPIPE;
 	return a->error;
 }
@@ -177,7 +182,7 @@ static void ignore(struct vm_observer *o, u32 insn, const u64 *regs, u32 depth)
 
 static void count(struct figure *f, struct env *env, struct run_buffer *b)
 {
-	struct vm_observer nobody = { .step = ignore };
+	struct vm_observer nobody = {.step = ignore};
 	double start;
 
 	env->insn_count = 0;
@@ -219,7 +224,8 @@ static int measure(struct figure *f, u32 n, u32 rounds, struct kernel *k, bool *
 		f[i].retval = run_xdp(sys_prog_of(f[i].fd), &env, &b);
 		*with_kernel = *with_kernel && !kernel_run(k, i, 1, &a);
 		if (*with_kernel && a.retval != f[i].retval) {
-			fprintf(stderr, "interp: %s: kernel %u, skep %u\n", f[i].name, a.retval, f[i].retval);
+			fprintf(stderr, "interp: %s: kernel %u, skep %u\n", f[i].name, a.retval,
+				f[i].retval);
 			rc = -EBADMSG;
 		}
 	}
@@ -237,18 +243,21 @@ static int measure(struct figure *f, u32 n, u32 rounds, struct kernel *k, bool *
 
 static void print(struct figure *f, u32 n, u32 rounds, bool with_kernel)
 {
-	printf("%-12s %8s %10s %9s %10s %7s\n", "program", "insns", "ns", "ns/insn", "kernel ns", "ratio");
+	printf("%-12s %8s %10s %9s %10s %7s\n", "program", "insns", "ns", "ns/insn", "kernel ns",
+	       "ratio");
 	for (u32 i = 0; i < n; i++) {
 		double user = median(f[i].user, rounds), kernel = median(f[i].kernel, rounds);
 
-		printf("%-12s %8llu %10.1f %9.3f", f[i].name, (unsigned long long)f[i].insns, user, user / f[i].insns);
+		printf("%-12s %8llu %10.1f %9.3f", f[i].name, (unsigned long long)f[i].insns, user,
+		       user / f[i].insns);
 		if (with_kernel && kernel > 0)
 			printf(" %10.0f %7.2f\n", kernel, user / kernel);
 		else
 			printf(" %10s %7s\n", "-", "-");
 	}
 	printf("medians of %u rounds; %s\n", rounds,
-	       with_kernel ? "kernel: machine code, PROG_TEST_RUN" : "the kernel was not asked: it lets only root load");
+	       with_kernel ? "kernel: machine code, PROG_TEST_RUN"
+			   : "the kernel was not asked: it lets only root load");
 }
 
 int main(int argc, char **argv)
@@ -257,7 +266,7 @@ int main(int argc, char **argv)
 	u32 rounds = argc > 2 ? atoi(argv[2]) : 15, n;
 	bool with_kernel = true;
 	struct load_object *o;
-	struct kernel k = { -1, -1, -1 };
+	struct kernel k = {-1, -1, -1};
 	struct log err;
 	int rc;
 
@@ -274,7 +283,8 @@ int main(int argc, char **argv)
 	if (!rc)
 		print(f, n, rounds, with_kernel);
 	else
-		fprintf(stderr, "interp: %s: %s\n%s\n", argv[1], strerror(-rc), log_text(&err, NULL));
+		fprintf(stderr, "interp: %s: %s\n%s\n", argv[1], strerror(-rc),
+			log_text(&err, NULL));
 	kernel_stop(&k);
 	load_close(o);
 	log_done(&err);

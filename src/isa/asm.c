@@ -1,4 +1,5 @@
-/* Text assembler for test cases: isa_assemble(). Lines, labels and their patches; stmt.c reads the instructions. */
+/* Text assembler for test cases: isa_assemble(). Lines, labels and their patches; stmt.c reads the
+ * instructions. */
 #include "stmt.h"
 #include "base/vec.h"
 #include <ctype.h>
@@ -7,7 +8,7 @@
 struct fixup {
 	struct label to;
 	u32 at, line;
-	bool imm;		/* patch imm, not off */
+	bool imm; /* patch imm, not off */
 };
 
 struct assembly {
@@ -31,7 +32,7 @@ static int wrong(struct assembly *a, struct log *err, const char *what)
 /* "name:" before an instruction; also "12:", an index copied from a log, which means nothing. */
 static int read_label(struct assembly *a, struct scan *s, struct log *err, bool *found)
 {
-	struct label l = { .at = a->insns.n };
+	struct label l = {.at = a->insns.n};
 	struct scan try = *s;
 	bool hex, index;
 	s64 v;
@@ -71,7 +72,7 @@ static int read_opcode(struct scan *s)
 
 static int emit(struct assembly *a, const struct stmt *st)
 {
-	struct fixup f = { st->to, a->insns.n, a->line, st->to_imm };
+	struct fixup f = {st->to, a->insns.n, a->line, st->to_imm};
 
 	if (st->to.name && !VEC_PUSH(&a->fixups, f))
 		return -ENOMEM;
@@ -82,7 +83,7 @@ static int emit(struct assembly *a, const struct stmt *st)
 
 static int read_line(struct assembly *a, struct scan s, struct log *err)
 {
-	struct stmt st = { 0 };
+	struct stmt st = {0};
 	const char *expected;
 	char text[160];
 	bool found;
@@ -137,7 +138,7 @@ static int patch(struct assembly *a, struct log *err)
 
 int isa_assemble(const char *text, struct bpf_insn **insns, u32 *n, struct log *err)
 {
-	struct assembly a = { 0 };
+	struct assembly a = {0};
 	int rc = 0;
 
 	while (*text && !rc) {

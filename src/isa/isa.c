@@ -1,8 +1,9 @@
-/* The instruction table: which row of insn.def an instruction is, and where control goes after it. */
+/* The instruction table: which row of insn.def an instruction is, and where control goes after it.
+ */
 #include "isa.h"
 
-#define ISA(id, code, sub, value, form, version, name) \
-	{ ISA_ID_##id, code, form, version, ISA_SUB_##sub, value, name },
+#define ISA(id, code, sub, value, form, version, name)                                             \
+	{ISA_ID_##id, code, form, version, ISA_SUB_##sub, value, name},
 static const struct isa_op rows[] = {
 #include "insn.def"
 };

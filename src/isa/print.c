@@ -1,11 +1,13 @@
-/* Disassembler: one instruction in the syntax of the kernel's verifier log (kernel/bpf/disasm.c of 6.18).
+/* Disassembler: one instruction in the syntax of the kernel's verifier log (kernel/bpf/disasm.c
+ * of 6.18).
  *
- * Where a reserved field holds something unknown the kernel still prints the plain instruction, and so does this: the verifier
- * prints an instruction before it refuses it. Opcodes that the kernel refuses earlier print as "BUG_xx". */
+ * Where a reserved field holds something unknown the kernel still prints the plain instruction, and
+ * so does this: the verifier prints an instruction before it refuses it. Opcodes that the kernel
+ * refuses earlier print as "BUG_xx". */
 #include "isa.h"
 
-static const char *const sizes[] = { "u32", "u16", "u8", "u64" };
-static const char *const signed_sizes[] = { "s32", "s16", "s8", "s64" };
+static const char *const sizes[] = {"u32", "u16", "u8", "u64"};
+static const char *const signed_sizes[] = {"s32", "s16", "s8", "s64"};
 
 static const char *size_of(const struct bpf_insn *i)
 {
@@ -36,19 +38,20 @@ static void print_atomic(struct log *log, const struct bpf_insn *i, const struct
 	const char *wide = BPF_SIZE(i->code) == BPF_DW ? "64" : "";
 
 	if (op->sub_value == BPF_CMPXCHG)
-		log_printf(log, "(%02x) r0 = atomic%s_cmpxchg((%s *)(r%d %+d), r0, r%d)", i->code, wide,
-			   size_of(i), i->dst_reg, i->off, i->src_reg);
+		log_printf(log, "(%02x) r0 = atomic%s_cmpxchg((%s *)(r%d %+d), r0, r%d)", i->code,
+			   wide, size_of(i), i->dst_reg, i->off, i->src_reg);
 	else if (op->sub_value & BPF_FETCH)
-		log_printf(log, "(%02x) r%d = atomic%s_%s((%s *)(r%d %+d), r%d)", i->code, i->src_reg,
-			   wide, op->name, size_of(i), i->dst_reg, i->off, i->src_reg);
+		log_printf(log, "(%02x) r%d = atomic%s_%s((%s *)(r%d %+d), r%d)", i->code,
+			   i->src_reg, wide, op->name, size_of(i), i->dst_reg, i->off, i->src_reg);
 	else
-		log_printf(log, "(%02x) lock *(%s *)(r%d %+d) %s r%d", i->code, size_of(i), i->dst_reg,
-			   i->off, op->name, i->src_reg);
+		log_printf(log, "(%02x) lock *(%s *)(r%d %+d) %s r%d", i->code, size_of(i),
+			   i->dst_reg, i->off, op->name, i->src_reg);
 }
 
 static bool is_address(const struct bpf_insn *i)
 {
-	return i->src_reg && i->src_reg != BPF_PSEUDO_FUNC && i->src_reg <= BPF_PSEUDO_MAP_IDX_VALUE;
+	return i->src_reg && i->src_reg != BPF_PSEUDO_FUNC &&
+	       i->src_reg <= BPF_PSEUDO_MAP_IDX_VALUE;
 }
 
 static void print_ld_imm64(struct log *log, const struct bpf_insn *i, u32 idx,
@@ -78,7 +81,8 @@ static void print_call(struct log *log, const struct bpf_insn *i, const struct i
 	} else if (i->src_reg == BPF_PSEUDO_KFUNC_CALL) {
 		if (how && how->kfunc)
 			name = how->kfunc(how->ctx, i);
-		log_printf(log, "(%02x) call %s#%d", i->code, name ? name : "kernel-function", i->imm);
+		log_printf(log, "(%02x) call %s#%d", i->code, name ? name : "kernel-function",
+			   i->imm);
 	} else {
 		if (how && how->helper && !i->src_reg)
 			name = how->helper(how->ctx, i->imm);
@@ -92,18 +96,20 @@ static void print_jcond(struct log *log, const struct bpf_insn *i, const struct 
 	char reg = BPF_CLASS(i->code) == BPF_JMP32 ? 'w' : 'r';
 
 	if (BPF_SRC(i->code) == BPF_X)
-		log_printf(log, "(%02x) if %c%d %s %c%d goto pc%+d", i->code, reg, i->dst_reg, op->name,
-			   reg, i->src_reg, i->off);
+		log_printf(log, "(%02x) if %c%d %s %c%d goto pc%+d", i->code, reg, i->dst_reg,
+			   op->name, reg, i->src_reg, i->off);
 	else
-		log_printf(log, "(%02x) if %c%d %s 0x%x goto pc%+d", i->code, reg, i->dst_reg, op->name,
-			   (u32)i->imm, i->off);
+		log_printf(log, "(%02x) if %c%d %s 0x%x goto pc%+d", i->code, reg, i->dst_reg,
+			   op->name, (u32)i->imm, i->off);
 }
 
 /* No such opcode, or a sub-code of an atomic that does not exist. */
 static void print_bug(struct log *log, u8 code)
 {
 	static const char *const of_class[8] = {
-		[BPF_LD] = "ld_", [BPF_LDX] = "ldx_", [BPF_ST] = "st_",
+	    [BPF_LD] = "ld_",
+	    [BPF_LDX] = "ldx_",
+	    [BPF_ST] = "st_",
 	};
 	const char *what = of_class[BPF_CLASS(code)];
 
@@ -127,12 +133,12 @@ static void print_memory(struct log *log, const struct bpf_insn *i, const struct
 			   i->src_reg, i->off);
 		break;
 	case ISA_ST:
-		log_printf(log, "(%02x) *(%s *)(r%d %+d) = %d", i->code, size_of(i), i->dst_reg, i->off,
-			   i->imm);
+		log_printf(log, "(%02x) *(%s *)(r%d %+d) = %d", i->code, size_of(i), i->dst_reg,
+			   i->off, i->imm);
 		break;
 	case ISA_STX:
-		log_printf(log, "(%02x) *(%s *)(r%d %+d) = r%d", i->code, size_of(i), i->dst_reg, i->off,
-			   i->src_reg);
+		log_printf(log, "(%02x) *(%s *)(r%d %+d) = r%d", i->code, size_of(i), i->dst_reg,
+			   i->off, i->src_reg);
 		break;
 	case ISA_LOAD_ACQ:
 		log_printf(log, "(%02x) r%d = load_acquire((%s *)(r%d %+d))", i->code, i->dst_reg,
@@ -165,7 +171,8 @@ void isa_print_insn(struct log *log, const struct bpf_insn *i, u32 idx, const st
 		print_neg(log, i);
 		break;
 	case ISA_END:
-		log_printf(log, "(%02x) r%d = %s%d r%d", i->code, i->dst_reg, op->name, i->imm, i->dst_reg);
+		log_printf(log, "(%02x) r%d = %s%d r%d", i->code, i->dst_reg, op->name, i->imm,
+			   i->dst_reg);
 		break;
 	case ISA_ADDR_SPACE_CAST:
 		log_printf(log, "(%02x) r%d = addr_space_cast(r%d, %u, %u)", i->code, i->dst_reg,

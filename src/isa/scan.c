@@ -11,13 +11,14 @@ struct scan isa_scan_line(const char *text, size_t len)
 {
 	const char *end = text + len;
 
-	/* '#' also stands inside "call bpf_x#1", so a comment needs a blank or the line's start before it */
+	/* '#' also stands inside "call bpf_x#1", so a comment needs a blank or the line's start
+	 * before it */
 	for (const char *p = text; p < end; p++)
 		if ((*p == ';' || *p == '#') && (p == text || isspace((unsigned char)p[-1])))
 			end = p;
 	while (end > text && isspace((unsigned char)end[-1]))
 		end--;
-	return (struct scan){ text, end };
+	return (struct scan){text, end};
 }
 
 static void skip_blanks(struct scan *s)
@@ -119,7 +120,8 @@ bool isa_scan_imm(struct scan *s, s32 *imm)
 	bool hex;
 	s64 v;
 
-	if (!isa_scan_number(&try, &v, &hex) || v < INT32_MIN || v > (hex ? (s64)UINT32_MAX : INT32_MAX))
+	if (!isa_scan_number(&try, &v, &hex) || v < INT32_MIN ||
+	    v > (hex ? (s64)UINT32_MAX : INT32_MAX))
 		return false;
 	*imm = (s32)(u32)v;
 	*s = try;
@@ -136,7 +138,8 @@ bool isa_scan_mem(struct scan *s, u8 *reg, s16 *off)
 	if (!isa_scan_is(&try, "(") || !isa_scan_reg(&try, &kind, reg) || kind != 'r')
 		return false;
 	if (!isa_scan_is(&try, ")")) {
-		if (!isa_scan_number(&try, &v, &hex) || v < INT16_MIN || v > INT16_MAX || !isa_scan_is(&try, ")"))
+		if (!isa_scan_number(&try, &v, &hex) || v < INT16_MIN || v > INT16_MAX ||
+		    !isa_scan_is(&try, ")"))
 			return false;
 	}
 	*off = v;
@@ -149,7 +152,7 @@ bool isa_scan_size(struct scan *s, u8 *size, bool *is_signed)
 	static const struct {
 		const char *name;
 		u8 size;
-	} names[] = { { "8", BPF_B }, { "16", BPF_H }, { "32", BPF_W }, { "64", BPF_DW } };
+	} names[] = {{"8", BPF_B}, {"16", BPF_H}, {"32", BPF_W}, {"64", BPF_DW}};
 	struct scan try = *s;
 	const char *w;
 	u32 len;

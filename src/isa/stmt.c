@@ -1,5 +1,5 @@
-/* One statement of assembler text. Each kind has a function that reads it and answers NULL, or what it expected.
- * Rows of insn.def say which opcode an operator and its operands make. */
+/* One statement of assembler text. Each kind has a function that reads it and answers NULL, or what
+ * it expected. Rows of insn.def say which opcode an operator and its operands make. */
 #include "stmt.h"
 
 /* The row of this form and operator whose opcode byte has these bits under the mask. */
@@ -35,7 +35,8 @@ static const char *scan_operator(struct scan *s, u32 form)
 		size_t len = strlen(op->name);
 		struct scan try = *s;
 
-		if (op->form == form && isa_scan_is(&try, op->name) && (!best || len > strlen(best)))
+		if (op->form == form && isa_scan_is(&try, op->name) &&
+		    (!best || len > strlen(best)))
 			best = op->name;
 	}
 	if (best)
@@ -85,7 +86,8 @@ static const char *stmt_if(struct scan *s, struct stmt *st)
 		return "a register of the same width, or a 32-bit number";
 	if (!isa_scan_is(s, "goto"))
 		return "goto";
-	op = find(ISA_JCOND, name, 0xf, (kind == 'r' ? BPF_JMP : BPF_JMP32) | (from_reg ? BPF_X : BPF_K));
+	op = find(ISA_JCOND, name, 0xf,
+		  (kind == 'r' ? BPF_JMP : BPF_JMP32) | (from_reg ? BPF_X : BPF_K));
 	use(st, op);
 	st->i.dst_reg = dst;
 	st->i.src_reg = src;
@@ -257,7 +259,8 @@ static const struct isa_op *atomic_named(const char *word, u32 len)
 		const struct isa_op *op = isa_op_by_id(id);
 
 		if (op->form == ISA_ATOMIC && BPF_SIZE(op->code) == size &&
-		    op->sub_value & BPF_FETCH && strlen(op->name) == len && !memcmp(op->name, word, len))
+		    op->sub_value & BPF_FETCH && strlen(op->name) == len &&
+		    !memcmp(op->name, word, len))
 			return op;
 	}
 	return NULL;
@@ -271,7 +274,8 @@ static const char *value_atomic(struct scan *s, struct stmt *st, const struct is
 	s16 off;
 
 	if (!isa_scan_is(s, "(") || operand(s, &size, &dst, &off) || size != BPF_SIZE(op->code) ||
-	    !isa_scan_is(s, ",") || (cmpxchg && (!isa_scan_reg(s, &kind, &r0) || r0 || !isa_scan_is(s, ","))) ||
+	    !isa_scan_is(s, ",") ||
+	    (cmpxchg && (!isa_scan_reg(s, &kind, &r0) || r0 || !isa_scan_is(s, ","))) ||
 	    !isa_scan_reg(s, &kind, &src) || !isa_scan_is(s, ")"))
 		return "the atomic's arguments: ((u64 *)(rN +off), rN)";
 	if (st->i.dst_reg != (cmpxchg ? 0 : src))
@@ -304,8 +308,8 @@ static const char *value_cast(struct scan *s, struct stmt *st)
 	u8 src;
 
 	if (!isa_scan_is(s, "(") || !isa_scan_reg(s, &kind, &src) || !isa_scan_is(s, ",") ||
-	    !isa_scan_number(s, &a, &hex) || !isa_scan_is(s, ",") || !isa_scan_number(s, &b, &hex) ||
-	    !isa_scan_is(s, ")") || (a | b) >> 16)
+	    !isa_scan_number(s, &a, &hex) || !isa_scan_is(s, ",") ||
+	    !isa_scan_number(s, &b, &hex) || !isa_scan_is(s, ")") || (a | b) >> 16)
 		return "addr_space_cast(rN, A, B)";
 	use(st, isa_op_by_id(ISA_ID_ADDR_SPACE_CAST));
 	st->i.src_reg = src;
@@ -373,7 +377,8 @@ static const char *value_word(struct scan *s, struct stmt *st, char kind)
 	op = end_named(word, len);
 	if (op) {
 		use(st, op);
-		return isa_scan_reg(s, &kind2, &reg) && reg == st->i.dst_reg ? NULL : "the same register";
+		return isa_scan_reg(s, &kind2, &reg) && reg == st->i.dst_reg ? NULL
+									     : "the same register";
 	}
 	op = pseudo_named(word, len);
 	if (op)
@@ -410,7 +415,7 @@ static const char *value_number(struct scan *s, struct stmt *st, char kind)
 
 static const char *value(struct scan *s, struct stmt *st, char kind)
 {
-	static const char *const casts[] = { "(s8)", "(s16)", "(s32)" };
+	static const char *const casts[] = {"(s8)", "(s16)", "(s32)"};
 	u8 class = kind == 'r' ? BPF_ALU64 : BPF_ALU, src;
 	struct scan try = *s;
 	char kind2;
@@ -469,7 +474,7 @@ static const char *stmt_assign(struct scan *s, struct stmt *st)
 
 const char *isa_stmt_read(struct scan *s, struct stmt *st)
 {
-	static const u8 jumps[] = { ISA_ID_JA, ISA_ID_GOTOL, ISA_ID_MAY_GOTO };
+	static const u8 jumps[] = {ISA_ID_JA, ISA_ID_GOTOL, ISA_ID_MAY_GOTO};
 
 	if (isa_scan_is(s, "if"))
 		return stmt_if(s, st);

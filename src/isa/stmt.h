@@ -4,15 +4,15 @@
 #include "scan.h"
 
 struct label {
-	const char *name;	/* in the text; NULL: none */
-	u32 len, at;		/* instruction it stands before */
+	const char *name; /* in the text; NULL: none */
+	u32 len, at;	  /* instruction it stands before */
 };
 
 /* The instruction being read: a second slot when wide, a label to go to when to.name. */
 struct stmt {
 	struct bpf_insn i, high;
 	struct label to;
-	bool wide, to_imm;	/* to_imm: the distance to the label goes to imm, not off */
+	bool wide, to_imm; /* to_imm: the distance to the label goes to imm, not off */
 };
 
 /* NULL, or what was expected where s stands now. */

@@ -1,5 +1,6 @@
-/* Pairs that run as one: the last step of decoding. Only the first slot's op changes, and both slots keep their operands, so a
- * jump to the second still finds it, and the instances that look at every instruction run the two as they are. */
+/* Pairs that run as one: the last step of decoding. Only the first slot's op changes, and both
+ * slots keep their operands, so a jump to the second still finds it, and the instances that look at
+ * every instruction run the two as they are. */
 #include "image.h"
 #include "isa/isa.h"
 

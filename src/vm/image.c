@@ -1,6 +1,7 @@
 /* Decode a program into the form the interpreter runs (image.h): vm_image_new().
  *
- * The program was verified; what is checked here costs one pass and keeps a mistake above from becoming a wild jump. */
+ * The program was verified; what is checked here costs one pass and keeps a mistake above from
+ * becoming a wild jump. */
 #include "image.h"
 #include "base/cleanup.h"
 
@@ -34,7 +35,8 @@ static int decode_jump(struct vm_insn *o, const struct vm_code *code, u32 idx, u
 {
 	s64 distance = jump_distance(&code->insns[idx], form) + 1;
 
-	if (!is_start(code, idx + distance) || distance > INT32_MAX / 16 || distance < INT32_MIN / 16)
+	if (!is_start(code, idx + distance) || distance > INT32_MAX / 16 ||
+	    distance < INT32_MIN / 16)
 		return -EINVAL;
 	o->off = distance * (s64)sizeof(*o);
 	return 0;
@@ -59,7 +61,8 @@ static int decode_call(struct vm_insn *o, const struct vm_code *code, u32 idx, u
 	return 0;
 }
 
-static int decode_ld_imm64(struct vm_insn *o, const struct vm_code *code, u32 idx, struct vm_image *img)
+static int decode_ld_imm64(struct vm_insn *o, const struct vm_code *code, u32 idx,
+			   struct vm_image *img)
 {
 	const struct bpf_insn *i = &code->insns[idx];
 	const struct vm_func *f;
@@ -93,7 +96,7 @@ static int decode(struct vm_insn *o, const struct vm_code *code, u32 idx, struct
 
 	if (!op || i->dst_reg > 10 || (i->src_reg > 10 && op->form != ISA_LD_IMM64))
 		return -EINVAL;
-	*o = (struct vm_insn){ op->id, i->dst_reg, i->src_reg, i->off, (s64)i->imm };
+	*o = (struct vm_insn){op->id, i->dst_reg, i->src_reg, i->off, (s64)i->imm};
 	if (BPF_CLASS(i->code) == BPF_ALU || BPF_CLASS(i->code) == BPF_JMP32)
 		o->imm = (u32)i->imm;
 	switch (op->form) {
@@ -109,7 +112,7 @@ static int decode(struct vm_insn *o, const struct vm_code *code, u32 idx, struct
 	case ISA_LD_ABS:
 	case ISA_LD_IND:
 		return decode_load_abs(o, code, idx);
-	case ISA_ADDR_SPACE_CAST:	/* there are no arenas yet */
+	case ISA_ADDR_SPACE_CAST: /* there are no arenas yet */
 		return -EINVAL;
 	default:
 		return 0;
@@ -118,7 +121,7 @@ static int decode(struct vm_insn *o, const struct vm_code *code, u32 idx, struct
 
 static int decode_all(struct vm_image *img, const struct vm_code *code)
 {
-	const struct vm_insn trap = { .op = VM_OP_TRAP };
+	const struct vm_insn trap = {.op = VM_OP_TRAP};
 	int rc;
 
 	for (u32 i = 0; i < code->n_insns; i++) {
@@ -138,9 +141,11 @@ static int add_entries(struct vm_image *img, const struct vm_code *code)
 	for (u32 i = 0; i < code->n_funcs; i++) {
 		const struct vm_func *f = &code->funcs[i];
 
-		if (!is_start(code, f->start) || f->stack > VM_STACK || (i && f->start <= f[-1].start))
+		if (!is_start(code, f->start) || f->stack > VM_STACK ||
+		    (i && f->start <= f[-1].start))
 			return -EINVAL;
-		img->entries[i] = (struct vm_entry){ &img->insns[f->start], img, ROUND_UP(f->stack, 8) };
+		img->entries[i] =
+		    (struct vm_entry){&img->insns[f->start], img, ROUND_UP(f->stack, 8)};
 	}
 	return code->n_funcs && !code->funcs[0].start ? 0 : -EINVAL;
 }

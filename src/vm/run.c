@@ -1,4 +1,5 @@
-/* Ways into the interpreter: a run, an observed run, a bare one, and the call back from a helper into the program. */
+/* Ways into the interpreter: a run, an observed run, a bare one, and the call back from a helper
+ * into the program. */
 #include "image.h"
 #include "map/map.h"
 
@@ -22,7 +23,8 @@ static u64 call_observed(struct env *env, u64 func, u64 r1, u64 r2, u64 r3, u64 
 	return r0;
 }
 
-/* One run: env belongs to it meanwhile, and is given back as it was, so that a helper may run another program on it. */
+/* One run: env belongs to it meanwhile, and is given back as it was, so that a helper may run
+ * another program on it. */
 static inline u64 run(struct vm_state *state, const struct vm_image *img, u64 r1, u64 r2,
 		      vm_execute_fn *execute, env_call_fn call)
 {
@@ -46,23 +48,24 @@ static inline u64 run(struct vm_state *state, const struct vm_image *img, u64 r1
 
 u64 vm_run(const struct vm_image *img, struct env *env, void *ctx)
 {
-	struct vm_state state = { .env = env };
+	struct vm_state state = {.env = env};
 
 	return run(&state, img, addr_of(ctx), 0, vm_execute_fast, call_fast);
 }
 
 u64 vm_run_counted(const struct vm_image *img, struct env *env, void *ctx)
 {
-	struct vm_state state = { .env = env, .limit = UINT64_MAX };
+	struct vm_state state = {.env = env, .limit = UINT64_MAX};
 	u64 r0 = run(&state, img, addr_of(ctx), 0, vm_execute_counted, call_counted);
 
 	env->insn_count += state.count;
 	return r0;
 }
 
-u64 vm_run_observed(const struct vm_image *img, struct env *env, void *ctx, struct vm_observer *observer)
+u64 vm_run_observed(const struct vm_image *img, struct env *env, void *ctx,
+		    struct vm_observer *observer)
 {
-	struct vm_state state = { .env = env, .observer = observer, .limit = UINT64_MAX };
+	struct vm_state state = {.env = env, .observer = observer, .limit = UINT64_MAX};
 	u64 r0 = run(&state, img, addr_of(ctx), 0, vm_execute_observed, call_observed);
 
 	env->insn_count += state.count;
@@ -73,10 +76,12 @@ static void ignore(struct vm_observer *o, u32 insn, const u64 *regs, u32 depth)
 {
 }
 
-int vm_run_raw(const struct vm_image *img, struct env *env, u64 r1, u64 r2, u64 max_insns, bool observed, u64 *r0)
+int vm_run_raw(const struct vm_image *img, struct env *env, u64 r1, u64 r2, u64 max_insns,
+	       bool observed, u64 *r0)
 {
-	struct vm_observer nobody = { .step = ignore };
-	struct vm_state state = { .env = env, .observer = &nobody, .limit = max_insns ? max_insns : UINT64_MAX };
+	struct vm_observer nobody = {.step = ignore};
+	struct vm_state state = {
+	    .env = env, .observer = &nobody, .limit = max_insns ? max_insns : UINT64_MAX};
 
 	if (observed)
 		*r0 = run(&state, img, r1, r2, vm_execute_observed, call_observed);

@@ -1,4 +1,5 @@
-/* Every row of insn.def as instructions to try: the row's opcode and sub-code with a few choices of the free fields. */
+/* Every row of insn.def as instructions to try: the row's opcode and sub-code with a few choices of
+ * the free fields. */
 #ifndef FORMS_H
 #define FORMS_H
 #include "isa/isa.h"
@@ -8,19 +9,20 @@ struct form {
 	u32 n;
 };
 
-/* The variant-th instruction of a row; false past the last. Only fields that the row reads are filled. */
+/* The variant-th instruction of a row; false past the last. Only fields that the row reads are
+ * filled. */
 static inline bool form_make(struct form *f, u32 id, u32 variant)
 {
-	static const s32 imms[] = { 0, 1, -1, 0x7fffffff, -0x7fffffff - 1, 17 };
-	static const s16 offs[] = { 0, 1, -8, 32767, -32768, 24 };
+	static const s32 imms[] = {0, 1, -1, 0x7fffffff, -0x7fffffff - 1, 17};
+	static const s16 offs[] = {0, 1, -8, 32767, -32768, 24};
 	const struct isa_op *op = isa_op_by_id(id);
 	struct bpf_insn *i = &f->insn[0];
 	bool reg = BPF_SRC(op->code) == BPF_X;
 
 	if (variant >= ARRAY_SIZE(imms))
 		return false;
-	*f = (struct form){ .n = 1 };
-	*i = (struct bpf_insn){ .code = op->code, .dst_reg = variant, .src_reg = 10 - variant };
+	*f = (struct form){.n = 1};
+	*i = (struct bpf_insn){.code = op->code, .dst_reg = variant, .src_reg = 10 - variant};
 	i->imm = imms[variant];
 	i->off = offs[variant];
 	switch (op->form) {
@@ -82,7 +84,7 @@ static inline bool form_make(struct form *f, u32 id, u32 variant)
 		break;
 	case ISA_EXIT:
 	case ISA_TAIL_CALL:
-		*i = (struct bpf_insn){ .code = op->code };
+		*i = (struct bpf_insn){.code = op->code};
 		break;
 	}
 	if (op->sub == ISA_SUB_OFF)
@@ -96,6 +98,9 @@ static inline bool form_make(struct form *f, u32 id, u32 variant)
 
 static inline const char *form_helper_name(void *ctx, u32 id)
 {
-	return id == 0 ? "unspec" : id == 1 ? "map_lookup_elem" : id == 17 ? "get_cgroup_classid" : NULL;
+	return id == 0	  ? "unspec"
+	       : id == 1  ? "map_lookup_elem"
+	       : id == 17 ? "get_cgroup_classid"
+			  : NULL;
 }
 #endif

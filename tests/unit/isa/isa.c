@@ -1,4 +1,5 @@
-/* isa: the table, round trips through text for every row, what the assembler refuses, successors. */
+/* isa: the table, round trips through text for every row, what the assembler refuses, successors.
+ */
 #include "forms.h"
 #include "tap.h"
 
@@ -17,7 +18,7 @@ static const char *imm64_text(void *ctx, u32 idx, char *buf, size_t room)
 /* With and without the opcode in front. */
 static bool round_trip(const struct form *f, u32 skip)
 {
-	struct isa_print how = { (void *)f->insn, form_helper_name, NULL, imm64_text, false };
+	struct isa_print how = {(void *)f->insn, form_helper_name, NULL, imm64_text, false};
 	struct bpf_insn *back = NULL;
 	struct log text, err;
 	char *line, *why;
@@ -64,7 +65,7 @@ static void rows(void)
 
 static bool prints(struct bpf_insn insn, const char *want)
 {
-	struct bpf_insn two[2] = { insn };
+	struct bpf_insn two[2] = {insn};
 	struct log log;
 	char *got;
 	bool same;
@@ -80,16 +81,18 @@ static bool prints(struct bpf_insn insn, const char *want)
 	return same;
 }
 
-/* Reserved fields hold something unknown: the plain instruction, as the kernel prints it before refusing. */
+/* Reserved fields hold something unknown: the plain instruction, as the kernel prints it before
+ * refusing. */
 static void odd_ones(void)
 {
-	OK(!isa_op(&(struct bpf_insn){ .code = 0xbf, .off = 7 }));
-	OK(prints((struct bpf_insn){ .code = 0xbf, .dst_reg = 1, .src_reg = 2, .off = 7 }, "(bf) r1 = r2"));
-	OK(prints((struct bpf_insn){ .code = 0x3f, .dst_reg = 1, .off = 2 }, "(3f) r1 /= r0"));
-	OK(prints((struct bpf_insn){ .code = 0xd4, .dst_reg = 3, .imm = 24 }, "(d4) r3 = le24 r3"));
-	OK(prints((struct bpf_insn){ .code = 0xdb, .imm = 0x77 }, "BUG_db"));
-	OK(prints((struct bpf_insn){ .code = 0xff }, "BUG_ff"));
-	OK(prints((struct bpf_insn){ .code = 0x85, .src_reg = 7, .imm = 1 }, "(85) call unknown#1"));
+	OK(!isa_op(&(struct bpf_insn){.code = 0xbf, .off = 7}));
+	OK(prints((struct bpf_insn){.code = 0xbf, .dst_reg = 1, .src_reg = 2, .off = 7},
+		  "(bf) r1 = r2"));
+	OK(prints((struct bpf_insn){.code = 0x3f, .dst_reg = 1, .off = 2}, "(3f) r1 /= r0"));
+	OK(prints((struct bpf_insn){.code = 0xd4, .dst_reg = 3, .imm = 24}, "(d4) r3 = le24 r3"));
+	OK(prints((struct bpf_insn){.code = 0xdb, .imm = 0x77}, "BUG_db"));
+	OK(prints((struct bpf_insn){.code = 0xff}, "BUG_ff"));
+	OK(prints((struct bpf_insn){.code = 0x85, .src_reg = 7, .imm = 1}, "(85) call unknown#1"));
 	OK(!isa_known_opcode(0x8d) && !isa_known_opcode(0xf5) && !isa_known_opcode(0));
 	OK(isa_known_opcode(0x18) && isa_known_opcode(0xe5) && isa_known_opcode(0x06));
 }
@@ -111,7 +114,8 @@ static void assembles(void)
 			"end:\n"
 			"	exit\n"
 			"f:	exit\n",
-			&p, &n, &err), 0);
+			&p, &n, &err),
+	   0);
 	EQ(n, 9);
 	EQ(p[2].off, -2);
 	EQ(p[3].imm, 3);
@@ -169,7 +173,8 @@ static void refuses(void)
 
 static void successors(void)
 {
-	static const char text[] = "if r1 == 0x5 goto pc+3\nr2 = 0x1\ngoto pc+0\nmay_goto pc+1\nexit\ngoto pc+9\n";
+	static const char text[] =
+	    "if r1 == 0x5 goto pc+3\nr2 = 0x1\ngoto pc+0\nmay_goto pc+1\nexit\ngoto pc+9\n";
 	struct bpf_insn *p;
 	struct log err;
 	u32 n, next[2];

@@ -1,5 +1,5 @@
-/* isa against the running kernel: which opcodes it knows, and how its verifier log writes each instruction.
- * Skips where bpf(2) is not allowed. */
+/* isa against the running kernel: which opcodes it knows, and how its verifier log writes each
+ * instruction. Skips where bpf(2) is not allowed. */
 #include "forms.h"
 #include "tap.h"
 #include <sys/syscall.h>
@@ -9,7 +9,7 @@ static char text[65536];
 /* Load as a socket filter with log level 2; the log is in text. Verdicts don't matter here. */
 static int load(const struct bpf_insn *insns, u32 n)
 {
-	union bpf_attr attr = { 0 };
+	union bpf_attr attr = {0};
 	int fd;
 
 	attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
@@ -32,17 +32,18 @@ static void known_opcodes(void)
 	u32 wrong = 0;
 
 	for (u32 code = 0; code < 256; code++) {
-		struct bpf_insn insns[3] = { { .code = code }, { .code = 0xb7 }, { .code = 0x95 } };
+		struct bpf_insn insns[3] = {{.code = code}, {.code = 0xb7}, {.code = 0x95}};
 		bool known;
 
 		if (code == 0x18)
-			insns[1] = (struct bpf_insn){ 0 };
+			insns[1] = (struct bpf_insn){0};
 		load(insns, 3);
 		/* of an LDX the kernel checks the mode before it looks at its table */
 		known = !strstr(text, "unknown opcode") &&
 			!(BPF_CLASS(code) == BPF_LDX && strstr(text, "uses reserved fields"));
 		if (known != isa_known_opcode(code)) {
-			printf("# %02x: kernel %d, table %d: %s\n", code, known, isa_known_opcode(code), text);
+			printf("# %02x: kernel %d, table %d: %s\n", code, known,
+			       isa_known_opcode(code), text);
 			wrong++;
 		}
 	}
@@ -66,7 +67,8 @@ static char *logged(void)
 	return at;
 }
 
-/* An instruction the kernel comes to: jumps lead inside, fields the check before the log refuses are zero. */
+/* An instruction the kernel comes to: jumps lead inside, fields the check before the log refuses
+ * are zero. */
 static u32 program(struct bpf_insn *insns, const struct form *f, const struct isa_op *op)
 {
 	u32 n = f->n;
@@ -78,11 +80,11 @@ static u32 program(struct bpf_insn *insns, const struct form *f, const struct is
 		insns[0].imm = 0;
 	if (op->id == ISA_ID_CALL_SUB)
 		insns[0].imm = 2;
-	insns[n++] = (struct bpf_insn){ .code = 0xb7 };
-	insns[n++] = (struct bpf_insn){ .code = 0x95 };
+	insns[n++] = (struct bpf_insn){.code = 0xb7};
+	insns[n++] = (struct bpf_insn){.code = 0x95};
 	if (op->id == ISA_ID_CALL_SUB) {
-		insns[n++] = (struct bpf_insn){ .code = 0xb7 };
-		insns[n++] = (struct bpf_insn){ .code = 0x95 };
+		insns[n++] = (struct bpf_insn){.code = 0xb7};
+		insns[n++] = (struct bpf_insn){.code = 0x95};
 	}
 	if (op->form == ISA_EXIT)
 		n = 1;
@@ -91,9 +93,9 @@ static u32 program(struct bpf_insn *insns, const struct form *f, const struct is
 
 static void same_text(void)
 {
-	struct isa_print how = { .helper = form_helper_name };
+	struct isa_print how = {.helper = form_helper_name};
 	u32 same = 0, different = 0, unseen = 0;
-	bool row_seen[ISA_ID_MAX] = { 0 };
+	bool row_seen[ISA_ID_MAX] = {0};
 	struct bpf_insn insns[8];
 	struct form f;
 
@@ -102,7 +104,7 @@ static void same_text(void)
 			char *theirs, *ours;
 			struct log log;
 
-			if (id == ISA_ID_CALL_KFUNC)	/* named from the kernel's BTF */
+			if (id == ISA_ID_CALL_KFUNC) /* named from the kernel's BTF */
 				continue;
 			load(insns, program(insns, &f, isa_op_by_id(id)));
 			theirs = logged();
@@ -135,7 +137,7 @@ static void same_text(void)
 
 int main(void)
 {
-	static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
+	static const struct bpf_insn nothing[] = {{.code = 0xb7}, {.code = 0x95}};
 
 	if (load(nothing, 2)) {
 		printf("ok 1 - # SKIP the kernel does not let this user load programs\n1..1\n");

@@ -1,15 +1,16 @@
-/* cases DIR: run every DIR/NAME.case on all engines and, where bpf(2) is allowed, on the kernel. Their agreement with what
- * the file says is the assertion. Prints TAP.
+/* cases DIR: run every DIR/NAME.case on all engines and, where bpf(2) is allowed, on the kernel.
+ *Their agreement with what the file says is the assertion. Prints TAP.
  *
  * A case is lines "key: value", then "code:" and the program in assembler text:
  *	kind: xdp | socket	what the kernel loads it as; xdp when missing
- *	in: HEX			a run's input; starts a new run. All inputs of a case are equally long, at least 14 bytes
- *	r0: NUMBER		the result; the kernel returns its lower 32 bits
+ *	in: HEX			a run's input; starts a new run. All inputs of a case are equally
+ *long, at least 14 bytes r0: NUMBER		the result; the kernel returns its lower 32 bits
  *	out: HEX		memory after the run; unchanged when missing
  *	kernel: refuses WORDS	the kernel does not load it, and its log says WORDS
- * An xdp program begins with r1 = address of the input and r2 = its length; for the kernel a prologue loads and checks
- * them. A socket program begins with r1 = context, and reads its input with LD_ABS and LD_IND, from byte 14 on; the kernel's
- * test run does not give back the same packet, so only the result counts there. */
+ * An xdp program begins with r1 = address of the input and r2 = its length; for the kernel a
+ *prologue loads and checks them. A socket program begins with r1 = context, and reads its input
+ *with LD_ABS and LD_IND, from byte 14 on; the kernel's test run does not give back the same packet,
+ *so only the result counts there. */
 #include "kernel.h"
 #include "program.h"
 #include "base/vec.h"
@@ -23,15 +24,17 @@ struct io {
 };
 
 struct test_case {
-	char *text;	/* the file */
-	char *code, *refused;	/* refused: words of the kernel's log, NULL when it loads the program */
+	char *text; /* the file */
+	char *code,
+	    *refused; /* refused: words of the kernel's log, NULL when it loads the program */
 	bool socket;
 	VEC(struct io) runs;
 };
 
 static void result(bool good, const char *name, const char *engine, const char *why)
 {
-	printf("%sok %d - %s [%s]%s%s\n", good ? "" : "not ", ++tap_n, name, engine, *why ? " # " : "", why);
+	printf("%sok %d - %s [%s]%s%s\n", good ? "" : "not ", ++tap_n, name, engine,
+	       *why ? " # " : "", why);
 	tap_bad += !good;
 }
 
@@ -53,7 +56,7 @@ static char *read_file(const char *dir, const char *name)
 
 static const char *read_key(struct test_case *c, const char *key, char *value)
 {
-	struct io io = { 0 }, *last = c->runs.n ? &c->runs.v[c->runs.n - 1] : NULL;
+	struct io io = {0}, *last = c->runs.n ? &c->runs.v[c->runs.n - 1] : NULL;
 	u32 len;
 
 	if (!strcmp(key, "kind")) {
@@ -120,7 +123,8 @@ static void case_done(struct test_case *c)
 	free(c->text);
 }
 
-/* Socket programs: r6 is the context, here the struct io; a packet starts behind its Ethernet header. */
+/* Socket programs: r6 is the context, here the struct io; a packet starts behind its Ethernet
+ * header. */
 static bool load_abs(void *ctx, s64 off, u32 size, u64 *out, struct env *env)
 {
 	const struct io *io = ctx;
@@ -145,7 +149,8 @@ static void check(const struct io *io, u64 r0, const u8 *mem, char *why, size_t 
 	}
 }
 
-static void on_vm(const struct test_case *c, const struct vm_image *img, const char *name, bool observed)
+static void on_vm(const struct test_case *c, const struct vm_image *img, const char *name,
+		  bool observed)
 {
 	char why[256] = "";
 
@@ -159,8 +164,8 @@ static void on_vm(const struct test_case *c, const struct vm_image *img, const c
 		memcpy(mem, io->in, io->len);
 		env_init(&env, &env_host_world);
 		env_enter(&env);
-		rc = vm_run_raw(img, &env, c->socket ? addr_of(io) : addr_of(mem), c->socket ? 0 : io->len,
-				observed ? 100000000 : 0, observed, &r0);
+		rc = vm_run_raw(img, &env, c->socket ? addr_of(io) : addr_of(mem),
+				c->socket ? 0 : io->len, observed ? 100000000 : 0, observed, &r0);
 		env_leave(&env);
 		if (rc)
 			snprintf(why, sizeof(why), "error %d", rc);
@@ -197,8 +202,8 @@ static void on_kernel(const struct test_case *c, const char *name)
 		if (rc)
 			snprintf(why, sizeof(why), "test run: %s", strerror(-rc));
 		else
-			check(&(struct io){ io->in, io->out, c->socket ? 0 : io->len, (u32)io->r0 }, r0, mem, why,
-			      sizeof(why));
+			check(&(struct io){io->in, io->out, c->socket ? 0 : io->len, (u32)io->r0},
+			      r0, mem, why, sizeof(why));
 		free(mem);
 	}
 	if (fd >= 0)
@@ -211,10 +216,10 @@ static void on_kernel(const struct test_case *c, const char *name)
 
 static void run_case(const char *dir, const char *name)
 {
-	struct test_case c = { .text = read_file(dir, name) };
+	struct test_case c = {.text = read_file(dir, name)};
 	const char *wrong = c.text ? parse(&c) : "not readable";
 	struct vm_image *img = NULL;
-	struct program p = { 0 };
+	struct program p = {0};
 	struct log err;
 	char *text;
 
@@ -227,7 +232,8 @@ static void run_case(const char *dir, const char *name)
 		result(false, name, "file", wrong);
 	} else {
 		for (u32 i = 0; i < p.n; i++)
-			if (BPF_CLASS(p.insns[i].code) == BPF_LD && BPF_MODE(p.insns[i].code) != BPF_IMM)
+			if (BPF_CLASS(p.insns[i].code) == BPF_LD &&
+			    BPF_MODE(p.insns[i].code) != BPF_IMM)
 				p.aux[i].addr = addr_of((void *)load_abs);
 		if (program_image(&img, &p, NULL)) {
 			result(false, name, "decode", "an instruction the engine does not know");

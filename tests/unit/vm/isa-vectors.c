@@ -1,9 +1,10 @@
 /* isa-vectors FILE: run instruction tests on every engine, bypassing the verifier; prints TAP.
  *
- * FILE holds a line a test, columns separated by tabs: name, minimum ISA, program, memory, expected r0, notes, and
- * optionally memory after the run. '#' begins a comment. The program is hex, or assembler text with ';' between instructions.
- * r1 is the address of the memory and r2 its length, both 0 when there is none. Helper 5 returns its r1, and the program
- * ends at once when that is 0; callx calls the helper whose number is in the register. */
+ * FILE holds a line a test, columns separated by tabs: name, minimum ISA, program, memory, expected
+ * r0, notes, and optionally memory after the run. '#' begins a comment. The program is hex, or
+ * assembler text with ';' between instructions. r1 is the address of the memory and r2 its length,
+ * both 0 when there is none. Helper 5 returns its r1, and the program ends at once when that is 0;
+ * callx calls the helper whose number is in the register. */
 #include "program.h"
 #include "tap.h"
 
@@ -12,9 +13,9 @@ static const struct engine {
 	bool observed;
 	u64 limit;
 } engines[] = {
-	{ "fast", false, 0 },
-	{ "counted", false, 100000000 },
-	{ "observed", true, 100000000 },
+    {"fast", false, 0},
+    {"counted", false, 100000000},
+    {"observed", true, 100000000},
 };
 
 enum { NAME, VERSION, PROGRAM, MEMORY, RESULT, NOTES, AFTER, COLUMNS };
@@ -31,12 +32,14 @@ static env_helper_fn by_number(u64 value)
 
 static void report(bool good, const char *name, const char *engine, const char *why)
 {
-	printf("%sok %d - %s [%s]%s%s\n", good ? "" : "not ", ++tap_n, name, engine, *why ? " # " : "", why);
+	printf("%sok %d - %s [%s]%s%s\n", good ? "" : "not ", ++tap_n, name, engine,
+	       *why ? " # " : "", why);
 	tap_bad += !good;
 }
 
 /* On one engine with its own copy of the memory; an empty sentence when all is as expected. */
-static void run(const struct vm_image *img, const struct engine *e, char *const *col, char *why, size_t room)
+static void run(const struct vm_image *img, const struct engine *e, char *const *col, char *why,
+		size_t room)
 {
 	u32 len, after_len;
 	u8 *mem = program_bytes(col[MEMORY], &len), *after = program_bytes(col[AFTER], &after_len);
@@ -53,7 +56,8 @@ static void run(const struct vm_image *img, const struct engine *e, char *const 
 	if (rc)
 		snprintf(why, room, "error %d", rc);
 	else if (r0 != want)
-		snprintf(why, room, "r0 is 0x%llx, expected 0x%llx", (unsigned long long)r0, (unsigned long long)want);
+		snprintf(why, room, "r0 is 0x%llx, expected 0x%llx", (unsigned long long)r0,
+			 (unsigned long long)want);
 	else if (*col[AFTER] && (after_len != len || memcmp(mem, after, len)))
 		snprintf(why, room, "memory after differs");
 	if (*why && mem && *col[AFTER]) {
@@ -85,7 +89,8 @@ static void test(char *const *col)
 	} else {
 		program_helper(&p, 5, unwind, VM_AUX_END_ON_ZERO);
 		if (program_image(&img, &p, by_number))
-			report(false, col[NAME], "decode", "an instruction the engine does not know");
+			report(false, col[NAME], "decode",
+			       "an instruction the engine does not know");
 		for (u32 i = 0; img && i < ARRAY_SIZE(engines); i++) {
 			run(img, &engines[i], col, why, sizeof(why));
 			report(!*why, col[NAME], engines[i].name, why);

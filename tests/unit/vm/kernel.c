@@ -11,10 +11,11 @@ static int sys(int cmd, union bpf_attr *attr)
 	return rc < 0 ? -errno : rc;
 }
 
-int kernel_load_insns(int *fd, bool socket, const struct bpf_insn *insns, u32 n, char *why, size_t room)
+int kernel_load_insns(int *fd, bool socket, const struct bpf_insn *insns, u32 n, char *why,
+		      size_t room)
 {
 	static char text[1 << 20];
-	union bpf_attr attr = { 0 };
+	union bpf_attr attr = {0};
 	size_t len;
 	int rc;
 
@@ -39,7 +40,7 @@ int kernel_load_insns(int *fd, bool socket, const struct bpf_insn *insns, u32 n,
 
 static int probe(void)
 {
-	static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
+	static const struct bpf_insn nothing[] = {{.code = 0xb7}, {.code = 0x95}};
 	char why[64];
 	int fd, rc = kernel_load_insns(&fd, false, nothing, 2, why, sizeof(why));
 
@@ -116,15 +117,15 @@ int kernel_load(int *fd, bool socket, const char *code, u32 len, char *why, size
 
 	if (rc)
 		return rc;
-	rc = socket ? kernel_load_insns(fd, true, insns, n, why, room) :
-		      kernel_load_xdp(fd, insns, n, len, why, room);
+	rc = socket ? kernel_load_insns(fd, true, insns, n, why, room)
+		    : kernel_load_xdp(fd, insns, n, len, why, room);
 	free(insns);
 	return rc;
 }
 
 int kernel_run(int fd, const u8 *in, u8 *out, u32 len, u32 *r0)
 {
-	union bpf_attr attr = { 0 };
+	union bpf_attr attr = {0};
 	int rc;
 
 	attr.test.prog_fd = fd;

@@ -5,7 +5,9 @@
 
 static int digit(char c)
 {
-	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
+	return isdigit((unsigned char)c)    ? c - '0'
+	       : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
+					    : -1;
 }
 
 u8 *program_bytes(const char *hex, u32 *n)
@@ -49,14 +51,15 @@ static int find_functions(struct program *p)
 	for (u32 i = 0; i < p->n; i++) {
 		s64 to = (s64)i + 1 + p->insns[i].imm;
 
-		if ((isa_is_pseudo_call(&p->insns[i]) || isa_is_pseudo_func(&p->insns[i])) && to >= 0 && to < p->n)
+		if ((isa_is_pseudo_call(&p->insns[i]) || isa_is_pseudo_func(&p->insns[i])) &&
+		    to >= 0 && to < p->n)
 			starts[to] = 1;
 		if (isa_is_ld_imm64(&p->insns[i]))
 			i++;
 	}
 	for (u32 i = 0; i < p->n; i++)
 		if (starts[i])
-			p->funcs[p->n_funcs++] = (struct vm_func){ i, 0, 512 };
+			p->funcs[p->n_funcs++] = (struct vm_func){i, 0, 512};
 	qsort(p->funcs, p->n_funcs, sizeof(*p->funcs), by_start);
 	for (u32 i = 0; i < p->n_funcs; i++)
 		p->funcs[i].end = i + 1 < p->n_funcs ? p->funcs[i + 1].start : p->n;
@@ -70,7 +73,7 @@ int program_read(struct program *p, const char *text, struct log *err)
 	u32 bytes;
 	int rc;
 
-	*p = (struct program){ 0 };
+	*p = (struct program){0};
 	if (hex) {
 		p->insns = (struct bpf_insn *)program_bytes(text, &bytes);
 		p->n = bytes / 8;
@@ -97,19 +100,20 @@ void program_done(struct program *p)
 	free(p->insns);
 	free(p->funcs);
 	free(p->aux);
-	*p = (struct program){ 0 };
+	*p = (struct program){0};
 }
 
 void program_helper(struct program *p, u32 id, env_helper_fn fn, u32 flags)
 {
 	for (u32 i = 0; i < p->n; i++)
 		if (isa_is_helper_call(&p->insns[i]) && (u32)p->insns[i].imm == id)
-			p->aux[i] = (struct vm_aux){ addr_of((void *)fn), flags };
+			p->aux[i] = (struct vm_aux){addr_of((void *)fn), flags};
 }
 
-int program_image(struct vm_image **img, const struct program *p, env_helper_fn (*resolve)(u64 value))
+int program_image(struct vm_image **img, const struct program *p,
+		  env_helper_fn (*resolve)(u64 value))
 {
-	const struct vm_code code = { p->insns, p->aux, p->n, p->funcs, p->n_funcs, resolve };
+	const struct vm_code code = {p->insns, p->aux, p->n, p->funcs, p->n_funcs, resolve};
 
 	return vm_image_new(img, &code);
 }

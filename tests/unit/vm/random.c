@@ -1,22 +1,26 @@
-/* random [COUNT [SEED]]: random programs get the same memory and result from every engine, and from the kernel where bpf(2) is
- * allowed. What the fast interpreter fuses, the observed one runs one by one, so they check each other. Prints TAP; a failing
- * program is printed with its seed.
+/* random [COUNT [SEED]]: random programs get the same memory and result from every engine, and from
+ * the kernel where bpf(2) is allowed. What the fast interpreter fuses, the observed one runs one by
+ * one, so they check each other. Prints TAP; a failing program is printed with its seed.
  *
- * A program is what the verifier accepts: r1 stays the packet, the other registers are numbers, jumps go forward.
+ * A program is what the verifier accepts: r1 stays the packet, the other registers are numbers,
+ * jumps go forward.
  *
- * Two faults of kernel 6.18 are kept out of the comparison. (1) What its verifier knows of a stack slot that only atomics read
- * gets lost when a path is pruned, and a branch that can be taken is removed as dead: so atomics have slots of their own that
- * nothing is ever known about. (2) On a pruned path it forgets that a 32-bit cmpxchg clears the upper half of r0: so a move that
- * clears it follows. */
+ * Two faults of kernel 6.18 are kept out of the comparison. (1) What its verifier knows of a stack
+ * slot that only atomics read gets lost when a path is pruned, and a branch that can be taken is
+ * removed as dead: so atomics have slots of their own that nothing is ever known about. (2) On a
+ * pruned path it forgets that a 32-bit cmpxchg clears the upper half of r0: so a move that clears
+ * it follows. */
 #include "base/bits.h"
 #include "isa/isa.h"
 #include "kernel.h"
 #include "program.h"
 #include "tap.h"
 
-#define LEN 192		/* bytes of packet: registers and stack are stored into its beginning at the end */
-#define SLOTS 8		/* 8-byte slots of stack: the upper half for atomics, the lower for everything else */
-#define BODY 60		/* instructions between prologue and epilogue */
+#define LEN 192 /* bytes of packet: registers and stack are stored into its beginning at the end   \
+		 */
+#define SLOTS                                                                                      \
+	8 /* 8-byte slots of stack: the upper half for atomics, the lower for everything else */
+#define BODY 60 /* instructions between prologue and epilogue */
 
 static u64 state;
 
@@ -26,7 +30,7 @@ static u32 rnd(u32 below)
 	return (state >> 33) % below;
 }
 
-static u8 number(void)	/* a register that holds a number: r0, r2-r9 */
+static u8 number(void) /* a register that holds a number: r0, r2-r9 */
 {
 	u8 r = rnd(9);
 
@@ -35,7 +39,8 @@ static u8 number(void)	/* a register that holds a number: r0, r2-r9 */
 
 static s32 immediate(void)
 {
-	static const s32 corners[] = { 0, 1, -1, 2, 7, 8, 31, 255, 0x7fffffff, -0x7fffffff - 1, 0x8000, -128 };
+	static const s32 corners[] = {
+	    0, 1, -1, 2, 7, 8, 31, 255, 0x7fffffff, -0x7fffffff - 1, 0x8000, -128};
 
 	return rnd(2) ? corners[rnd(ARRAY_SIZE(corners))] : (s32)((rnd(65536) << 16) | rnd(65536));
 }
@@ -47,7 +52,7 @@ struct code {
 
 static void add(struct code *c, u8 op, u8 dst, u8 src, s16 off, s32 imm)
 {
-	c->insns[c->n++] = (struct bpf_insn){ op, dst, src, off, imm };
+	c->insns[c->n++] = (struct bpf_insn){op, dst, src, off, imm};
 }
 
 /* An address of the packet or the stack for an access of this size; stack accesses are aligned. */
@@ -68,7 +73,8 @@ static s32 alu_immediate(const struct isa_op *op)
 	s32 imm = immediate();
 
 	/* the verifier refuses these constants */
-	if (BPF_OP(op->code) == BPF_LSH || BPF_OP(op->code) == BPF_RSH || BPF_OP(op->code) == BPF_ARSH)
+	if (BPF_OP(op->code) == BPF_LSH || BPF_OP(op->code) == BPF_RSH ||
+	    BPF_OP(op->code) == BPF_ARSH)
 		return (u32)imm % bits;
 	if ((BPF_OP(op->code) == BPF_DIV || BPF_OP(op->code) == BPF_MOD) && !imm)
 		return 3;
@@ -104,7 +110,8 @@ static void move_and_alu(struct code *c)
 
 static void memory(struct code *c, const struct isa_op *op)
 {
-	bool ordered = op->form == ISA_ATOMIC || op->form == ISA_LOAD_ACQ || op->form == ISA_STORE_REL;
+	bool ordered =
+	    op->form == ISA_ATOMIC || op->form == ISA_LOAD_ACQ || op->form == ISA_STORE_REL;
 	s32 imm = ordered ? op->sub_value : op->form == ISA_ST ? immediate() : 0;
 	s16 off;
 	u8 reg;
@@ -118,7 +125,8 @@ static void memory(struct code *c, const struct isa_op *op)
 		add(c, BPF_ALU | BPF_MOV | BPF_X, 0, 0, 0, 0);
 }
 
-/* Forward, by a distance that is patched when the end is known: off holds how many of what follows it skips. */
+/* Forward, by a distance that is patched when the end is known: off holds how many of what follows
+ * it skips. */
 static void jump(struct code *c, const struct isa_op *op)
 {
 	bool reg = BPF_SRC(op->code) == BPF_X;
@@ -187,8 +195,8 @@ static void generate(struct code *c)
 
 static int on_vm(const struct code *c, u8 *mem, bool observed, u64 *r0)
 {
-	const struct vm_func f = { 0, c->n, 512 };
-	const struct vm_code code = { c->insns, NULL, c->n, &f, 1, NULL };
+	const struct vm_func f = {0, c->n, 512};
+	const struct vm_code code = {c->insns, NULL, c->n, &f, 1, NULL};
 	struct vm_image *img;
 	struct env env;
 	int rc;
@@ -252,14 +260,16 @@ static const char *disagrees(const struct code *c, const u8 *in, char *why, size
 	snprintf(why, room, "the kernel differs: r0 0x%x, ours 0x%x", r0_kernel, (u32)r0);
 	for (u32 i = 0; i + 8 <= LEN; i += 8)
 		if (memcmp(fast + i, kernel + i, 8))
-			snprintf(why + strlen(why), room - strlen(why), "; +%u 0x%llx, ours 0x%llx", i,
-				 (unsigned long long)LOAD(u64, kernel + i), (unsigned long long)LOAD(u64, fast + i));
+			snprintf(why + strlen(why), room - strlen(why), "; +%u 0x%llx, ours 0x%llx",
+				 i, (unsigned long long)LOAD(u64, kernel + i),
+				 (unsigned long long)LOAD(u64, fast + i));
 	return why;
 }
 
 int main(int argc, char **argv)
 {
-	u64 count = argc > 1 ? strtoull(argv[1], NULL, 0) : 400, seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	u64 count = argc > 1 ? strtoull(argv[1], NULL, 0) : 400,
+	    seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	u32 wrong = 0;
 
 	for (u64 end = seed + count; seed < end && wrong < 5; seed++) {

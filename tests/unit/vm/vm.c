@@ -1,4 +1,5 @@
-/* vm: what one-row tests can't show: callbacks, tail calls, the observer, limits, refusals of the decoder, two runs on one env. */
+/* vm: what one-row tests can't show: callbacks, tail calls, the observer, limits, refusals of the
+ * decoder, two runs on one env. */
 #include "map/map.h"
 #include "program.h"
 #include "tap.h"
@@ -77,7 +78,8 @@ static void callbacks(void)
 				     "more: exit\n"
 				     "square: r0 = r1\n"
 				     "r0 *= r0\n"
-				     "exit\n", 181, loop);
+				     "exit\n",
+				     181, loop);
 	int rc;
 
 	for (u32 observed = 0; img && observed < 2; observed++) {
@@ -101,7 +103,8 @@ static void nested_callbacks(void)
 				     "r0 = 0\n"
 				     "exit\n"
 				     "inner: r0 = 0\n"
-				     "exit\n", 181, loop);
+				     "exit\n",
+				     181, loop);
 	int rc;
 
 	OK(img && run_mode(img, 0, 0, false, &rc) == 4 && !rc);
@@ -130,9 +133,9 @@ static void note(struct vm_observer *o, u32 insn, const u64 *regs, u32 depth)
 
 static void observer(void)
 {
-	static const u32 insns[] = { 0, 1, 3, 4, 5, 8, 9, 8, 9, 6, 7 };
-	static const u32 depths[] = { 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0 };
-	struct steps s = { .o.step = note };
+	static const u32 insns[] = {0, 1, 3, 4, 5, 8, 9, 8, 9, 6, 7};
+	static const u32 depths[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0};
+	struct steps s = {.o.step = note};
 	struct vm_image *img = image("r6 = r1\n"
 				     "r1 = func(each)\n"
 				     "r2 = 5\n"
@@ -141,7 +144,8 @@ static void observer(void)
 				     "r0 += r6\n"
 				     "exit\n"
 				     "each: r0 = 0\n"
-				     "exit\n", 181, loop);
+				     "exit\n",
+				     181, loop);
 	struct env env;
 	bool same = true;
 
@@ -168,8 +172,9 @@ static void owner_free(struct obj *o)
 
 static struct map *prog_array(void)
 {
-	struct map_attr attr = { .type = BPF_MAP_TYPE_PROG_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 4 };
-	static const struct obj_ops ops = { .free = owner_free };
+	struct map_attr attr = {
+	    .type = BPF_MAP_TYPE_PROG_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 4};
+	static const struct obj_ops ops = {.free = owner_free};
 	struct map *m = NULL;
 
 	obj_init(&owner, OBJ_PROG, &ops);
@@ -203,8 +208,10 @@ static void tail_calls(void)
 						"r3 = 0\n"
 						"tail_call\n"
 						"r0 = 5\n"
-						"exit\n", m);
-	/* from a subprogram: the other program's exit goes to the subprogram's caller, whose r6 and stack are intact */
+						"exit\n",
+						m);
+	/* from a subprogram: the other program's exit goes to the subprogram's caller, whose r6 and
+	 * stack are intact */
 	struct vm_image *sub = image_with_map("r6 = 600\n"
 					      "*(u64 *)(r10 -8) = 50\n"
 					      "call f\n"
@@ -213,15 +220,18 @@ static void tail_calls(void)
 					      "r0 += r1\n"
 					      "exit\n"
 					      "f: r2 = 0x%llx\n"
-					      "r3 = 0x100000001\n"	/* the index has 32 bits */
+					      "r3 = 0x100000001\n" /* the index has 32 bits */
 					      "*(u64 *)(r10 -8) = 1\n"
 					      "tail_call\n"
 					      "r0 = 1000\n"
-					      "exit\n", m);
+					      "exit\n",
+					      m);
 	struct vm_image *seven = image("r6 = 9\nr0 = *(u64 *)(r10 -8)\nr0 += 7\nexit\n", 0, NULL);
 	/* empty and outside: goes on */
-	struct vm_image *none = image_with_map("r6 = 0x%llx\nr2 = r6\nr3 = 2\ntail_call\nr2 = r6\nr3 = 4\ntail_call\n"
-					       "r2 = r6\nr3 = -1\ntail_call\nr0 = 8\nexit\n", m);
+	struct vm_image *none =
+	    image_with_map("r6 = 0x%llx\nr2 = r6\nr3 = 2\ntail_call\nr2 = r6\nr3 = 4\ntail_call\n"
+			   "r2 = r6\nr3 = -1\ntail_call\nr0 = 8\nexit\n",
+			   m);
 	int rc;
 
 	slot(m, 0, again);
@@ -247,8 +257,9 @@ static void tail_call_observed(void)
 {
 	struct map *m = prog_array();
 	struct vm_image *to = image("r0 = 3\nexit\n", 0, NULL);
-	struct vm_image *from = image_with_map("call f\nexit\nf: r2 = 0x%llx\nr3 = 0\ntail_call\nexit\n", m);
-	struct steps s = { .o.step = note };
+	struct vm_image *from =
+	    image_with_map("call f\nexit\nf: r2 = 0x%llx\nr3 = 0\ntail_call\nexit\n", m);
+	struct steps s = {.o.step = note};
 	struct env env;
 
 	slot(m, 0, to);
@@ -265,7 +276,8 @@ static void tail_call_observed(void)
 	vm_image_free(from);
 }
 
-/* ---- two threads on the same memory: additions with and without fetch, and a compare-and-exchange loop */
+/* ---- two threads on the same memory: additions with and without fetch, and a compare-and-exchange
+ * loop */
 
 static u64 shared_words[4] __attribute__((aligned(16)));
 
@@ -296,7 +308,8 @@ static void atomics_between_threads(void)
 				     "if r0 != r4 goto again\n"
 				     "r6 += -1\n"
 				     "if r6 != 0 goto loop\n"
-				     "exit\n", 0, NULL);
+				     "exit\n",
+				     0, NULL);
 	pthread_t other;
 
 	EQ(pthread_create(&other, NULL, add_to_shared, img), 0);
@@ -362,8 +375,8 @@ static void limits(void)
 /* Programs that no verifier let through: no image rather than a wild jump. */
 static bool refused(const struct bpf_insn *insns, u32 n)
 {
-	const struct vm_func f = { 0, n, 512 };
-	const struct vm_code code = { insns, NULL, n, &f, 1, NULL };
+	const struct vm_func f = {0, n, 512};
+	const struct vm_code code = {insns, NULL, n, &f, 1, NULL};
 	struct vm_image *img = NULL;
 	int rc = vm_image_new(&img, &code);
 
@@ -374,26 +387,26 @@ static bool refused(const struct bpf_insn *insns, u32 n)
 
 static void refusals(void)
 {
-	const struct bpf_insn exit_ = { .code = 0x95 };
+	const struct bpf_insn exit_ = {.code = 0x95};
 	u32 accepted = 0;
 
 	OK(!refused(&exit_, 1));
-	OK(refused((struct bpf_insn[]){ { .code = 0xff }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0xbf, .off = 7 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0xdb, .imm = 0x77 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0xbf, .dst_reg = 11 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0xbf, .src_reg = 15 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0x05, .off = 1 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0x05, .off = -2 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0x06, .imm = 0x7fffffff }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0x05, .off = 1 }, { .code = 0x18 }, { 0 }, exit_ }, 4));
-	OK(refused((struct bpf_insn[]){ exit_, { .code = 0x18 } }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0x18 }, exit_, exit_ }, 3));
-	OK(refused((struct bpf_insn[]){ { .code = 0x85, .imm = 1 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0x85, .src_reg = 1, .imm = 0 }, exit_ }, 2));
-	OK(refused((struct bpf_insn[]){ { .code = 0x18, .src_reg = 4, .imm = 5 }, { 0 }, exit_ }, 3));
+	OK(refused((struct bpf_insn[]){{.code = 0xff}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0xbf, .off = 7}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0xdb, .imm = 0x77}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0xbf, .dst_reg = 11}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0xbf, .src_reg = 15}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0x05, .off = 1}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0x05, .off = -2}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0x06, .imm = 0x7fffffff}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0x05, .off = 1}, {.code = 0x18}, {0}, exit_}, 4));
+	OK(refused((struct bpf_insn[]){exit_, {.code = 0x18}}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0x18}, exit_, exit_}, 3));
+	OK(refused((struct bpf_insn[]){{.code = 0x85, .imm = 1}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0x85, .src_reg = 1, .imm = 0}, exit_}, 2));
+	OK(refused((struct bpf_insn[]){{.code = 0x18, .src_reg = 4, .imm = 5}, {0}, exit_}, 3));
 	for (u32 code = 0; code < 256; code++)
-		accepted += !refused((struct bpf_insn[]){ { .code = code }, exit_ }, 2);
+		accepted += !refused((struct bpf_insn[]){{.code = code}, exit_}, 2);
 	printf("# %u opcode bytes run alone\n", accepted);
 	OK(accepted > 80 && accepted < 128);
 }
