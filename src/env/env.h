@@ -26,6 +26,29 @@ struct env_frame {
 };
 #define ENV_FRAME_META_OK (1u << 0)	/* metadata is supported (data_meta may move) */
 #define ENV_FRAME_FRAGS (1u << 1)	/* the packet has frags: packet_end > data_end possible */
+#define ENV_FRAME_SKB (1u << 2)		/* it is the beginning of a struct env_skb */
+
+/* ---- skb: what the kinds with a struct __sk_buff see of a packet. Always linear: data_end is the packet's end, and the room
+ * around is [hard_start, hard_end). Field widths are those of the kernel's sk_buff, which programs notice. */
+struct env_skb {
+	struct env_frame frame;
+	u8 *mac, *net;		/* where the L2 and L3 headers begin */
+	u8 *transport;		/* L4 header, NULL: not known */
+	void *sk;		/* socket; NULL: none */
+	u64 tstamp, hwtstamp;	/* ns */
+	_Alignas(8) u8 cb[20];	/* programs' own */
+	u32 len;		/* data_end - data */
+	u32 mark, priority, hash, wire_len, ifindex, napi_id, vlan_present;
+	u16 protocol, vlan_proto;	/* network order */
+	u16 vlan_tci, queue_mapping, tc_index, tc_classid, gso_segs, gso_size;
+	u8 pkt_type, tstamp_type;
+	u8 ip_summed, csum_level;	/* CHECKSUM_*: enum env_csum */
+	bool hash_set;			/* hash is known (by software or a program) */
+	bool encapsulation;		/* a tunnel header was put around */
+	u32 csum;			/* ENV_CSUM_COMPLETE: one's complement sum from the L3 header on */
+	u64 cookie;			/* of the socket; 0: nobody asked yet */
+};
+enum env_csum { ENV_CSUM_NONE, ENV_CSUM_UNNECESSARY, ENV_CSUM_COMPLETE };
 
 /* ---- world: where answers about machine and task come from. A world is shared and constant while programs run. */
 struct world_ops;

@@ -83,6 +83,10 @@ int helper_id(const char *name);			/* with or without "bpf_"; -ENOENT */
  * args NULL: only check the format for n_args arguments; 0 or -EINVAL. */
 int helper_format(struct env *env, char *out, u32 size, const char *fmt, u32 fmt_size, const u64 *args, u32 n_args);
 
+/* What LD_ABS and LD_IND do in kinds with a struct env_skb (a vm_load_abs_fn): size bytes in network order at off, which is
+ * negative for offsets from the L3 and L2 headers (SKF_NET_OFF, SKF_LL_OFF). False: outside of the packet. */
+bool helper_skb_load_abs(void *ctx, s64 off, u32 size, u64 *out, struct env *env);
+
 /* Test builds only (meson -Dbreak_helper=csum_diff): that helper's result is one too large, so that a comparison of two
  * floors must notice. NULL in every other build. */
 const char *helper_broken(void);

@@ -53,7 +53,6 @@ const u16 kind_base_helpers[] = {
 	BPF_FUNC_task_storage_get,
 	BPF_FUNC_task_storage_delete,
 	BPF_FUNC_get_current_task_btf,
-	BPF_FUNC_ktime_get_coarse_ns,
 	BPF_FUNC_for_each_map_elem,
 	BPF_FUNC_snprintf,
 	BPF_FUNC_timer_init,

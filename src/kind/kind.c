@@ -54,7 +54,7 @@ static bool field_takes(const struct kind_field *f, u32 attach_type, u32 off, u3
 		return false;
 	if (write && !f->write)
 		return false;
-	if (off == f->off && size == f->size)
+	if (f->bytes || (off == f->off && size == f->size))
 		return true;
 	return !write && f->narrow_read && size < f->size;
 }

@@ -11,6 +11,7 @@ enum kind_gives {	/* what a load from a context field yields to the verifier */
 	KIND_PACKET,	/* start of the packet */
 	KIND_PACKET_META,
 	KIND_PACKET_END,
+	KIND_SOCK_COMMON,	/* struct bpf_sock or NULL */
 };
 
 struct kind_field {
@@ -18,6 +19,8 @@ struct kind_field {
 	u16 off, size;		/* in the uapi context */
 	bool narrow_read;	/* may be read in parts, as the kernel's bpf_ctx_narrow_access_ok says */
 	bool write;
+	bool bytes;		/* every aligned piece may be read (and written, with write) as it is */
+	u32 write_below;	/* stores of this or a larger value change nothing; 0: all values are stored */
 	u8 gives;		/* enum kind_gives; what gives a pointer must not be loaded sign-extended (verify refuses) */
 	u16 frame_off;		/* in the frame the ctx register really points at (struct env_frame) */
 	u8 frame_size;		/* bytes there: 8 for pointers */

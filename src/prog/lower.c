@@ -53,6 +53,25 @@ static bool narrow(struct writer *w, const struct bpf_insn *insn, u32 skip, u32 
 						.imm = (1 << bytes * 8) - 1 }, origin);
 }
 
+/* A load with sign extension was made a plain one; bytes: how many it loaded. */
+static bool extend(struct writer *w, const struct bpf_insn *insn, u32 bytes, u32 origin)
+{
+	return emit(w, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = insn->dst_reg,
+					  .src_reg = insn->dst_reg, .off = bytes * 8 }, origin);
+}
+
+/* Jump over the store that follows unless the value is below the limit. As in the kernel: an immediate is compared as a
+ * signed number, a register as a 64-bit unsigned one. */
+static bool guard(struct writer *w, const struct bpf_insn *store, u32 limit, u32 origin)
+{
+	if (BPF_CLASS(store->code) == BPF_STX)
+		return emit(w, (struct bpf_insn){ .code = BPF_JMP | BPF_JGE | BPF_K, .dst_reg = store->src_reg,
+						  .imm = limit, .off = 1 }, origin);
+	if (store->imm < (s64)limit)
+		return true;
+	return emit(w, (struct bpf_insn){ .code = BPF_JMP | BPF_JA, .off = 1 }, origin);
+}
+
 static int shape_context(struct load *l, struct writer *w, u32 i)
 {
 	const struct prog *p = l->p;
@@ -63,11 +82,18 @@ static int shape_context(struct load *l, struct writer *w, u32 i)
 
 	if (!f)
 		return prog_refuse(l, -EFAULT, "insn %u: no field of %u bytes at %u in the context", origin, bytes, off);
-	insn.off = old->off - off + f->frame_off;
-	insn.code = BPF_CLASS(old->code) | (is_load(old) ? BPF_MEM : BPF_MODE(old->code)) | size_code(f->frame_size);
+	insn.off = old->off - off + f->frame_off + (f->bytes ? off - f->off : 0);
+	insn.code = BPF_CLASS(old->code) | (is_load(old) ? BPF_MEM : BPF_MODE(old->code)) |
+		    size_code(f->bytes ? bytes : f->frame_size);
+	if (!is_load(old) && f->write_below && !guard(w, &insn, f->write_below, origin))
+		return -ENOMEM;
 	if (!emit(w, insn, origin))
 		return -ENOMEM;
-	if (is_load(old) && bytes < f->size && !narrow(w, old, off - f->off, bytes, origin))
+	if (!is_load(old))
+		return 0;
+	if (!f->bytes && bytes < f->size && !narrow(w, old, off - f->off, bytes, origin))
+		return -ENOMEM;
+	if (BPF_MODE(old->code) == BPF_MEMSX && !extend(w, old, bytes, origin))
 		return -ENOMEM;
 	return 0;
 }
@@ -222,6 +248,8 @@ static int bind(struct load *l)
 				return prog_refuse(l, -EFAULT, "insn %u: a map that verify did not see", c->origin[i]);
 			show_map(&l->p->xlated[i], l->p->maps[map - 1]);
 			err = bind_map(l, insn, l->p->maps[map - 1]);
+		} else if (BPF_CLASS(insn->code) == BPF_LD && (BPF_MODE(insn->code) == BPF_ABS || BPF_MODE(insn->code) == BPF_IND)) {
+			l->aux[i].addr = (u64)(uintptr_t)helper_skb_load_abs;
 		} else if (isa_is_helper_call(insn)) {
 			err = bind_helper(l, insn, i);
 		}

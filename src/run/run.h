@@ -37,7 +37,10 @@ int run_test(struct prog *p, struct run_test *t);
 struct run_buffer {
 	u8 *mem;		/* owned */
 	size_t size;
-	struct env_frame frame;
+	union {
+		struct env_frame frame;
+		struct env_skb skb;	/* when frame.flags has ENV_FRAME_SKB */
+	};
 };
 int run_buffer_init(struct run_buffer *b, size_t max_packet);	/* -EINVAL above RUN_MAX_FRAME, -ENOMEM */
 void run_buffer_done(struct run_buffer *b);
@@ -47,5 +50,11 @@ int run_buffer_fill(struct run_buffer *b, const void *packet, u32 size);
 
 /* Run an XDP program on a filled buffer: returns the XDP action (r0). The env carries redirect and trace. */
 u32 run_xdp(struct prog *p, struct env *env, struct run_buffer *b);
+
+/* Can programs of this kind be given packets? */
+bool run_takes_packets(const struct kind *k);
+/* Run a program of any such kind on a filled buffer, as its kind's TEST_RUN does; returns r0. Run again without filling it, the
+ * program sees what it left. */
+u32 run_packet(struct prog *p, struct env *env, struct run_buffer *b);
 
 #endif

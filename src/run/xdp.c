@@ -7,14 +7,11 @@
 #include <dirent.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <time.h>
 
 enum {
 	ETH_HEADER = 14,
 	META_MAX = 255,
 	BATCH_MAX = 256,
-	/* linear room with the most metadata, and the frags */
-	MAX_PACKET = RUN_PAGE - RUN_TAILROOM - RUN_HEAD_RESERVE + RUN_MAX_FRAGS * RUN_PAGE,
 };
 #define LIVE_FRAMES (1u << 1) /* BPF_F_TEST_XDP_LIVE_FRAMES */
 
@@ -43,22 +40,6 @@ static int check_flags(const struct prog *p, const struct run_test *t)
 	if (t->flags & LIVE_FRAMES)
 		return t->batch_size > BATCH_MAX ? -E2BIG : -EOPNOTSUPP; /* no live interfaces here */
 	return t->batch_size ? -EINVAL : 0;
-}
-
-static int read_ctx(const struct run_test *t, struct plan *plan)
-{
-	const u8 *bytes = t->ctx_in;
-
-	plan->has_ctx = t->ctx_in || t->ctx_out;
-	if (!bytes)
-		return 0;
-	if (t->ctx_size_in > RUN_PAGE)
-		return -E2BIG;
-	for (u32 i = sizeof(plan->ctx); i < t->ctx_size_in; i++)
-		if (bytes[i])
-			return -E2BIG;
-	memcpy(&plan->ctx, bytes, MIN(t->ctx_size_in, (u32)sizeof(plan->ctx)));
-	return 0;
 }
 
 static int check_ctx(const struct run_test *t, struct plan *plan)
@@ -116,108 +97,29 @@ static u32 n_frags(const struct run_test *t, const struct plan *plan)
 	return ROUND_UP(t->data_size_in - plan->linear, RUN_PAGE) / RUN_PAGE;
 }
 
-static u64 now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-/* The packet is not put back between repeats: what a run changed, the next one sees. */
-static void run(struct prog *p, struct run_test *t, struct run_buffer *b)
-{
-	u32 repeat = MAX(t->repeat, 1u);
-	struct env env;
-	u64 start, ns;
-
-	env_init(&env, &env_host_world);
-	env.trace = t->trace;
-	env_enter(&env);
-	start = now();
-	for (u32 i = 0; i < repeat; i++)
-		t->retval = run_xdp(p, &env, b);
-	ns = (now() - start) / repeat;
-	env_leave(&env);
-	t->duration = MIN(ns, (u64)UINT32_MAX);
-	t->redirect = env.redirect;
-}
-
-/* Copy the packet out. When the room is short the kernel cuts the linear part, not the end: the frags always follow whole
- * as far as there is room; and when there is not even room for the frags nothing is written, not even the size. */
-static int give_data(struct run_test *t, const struct env_frame *f)
-{
-	u32 size = f->packet_end - f->data_meta, frags = f->packet_end - f->data_end;
-	u32 copy = t->data_out_room ? MIN(size, t->data_out_room) : size;
-	u8 *out = t->data_out;
-
-	if (out) {
-		if (copy < frags)
-			return -ENOSPC;
-		memcpy(out, f->data_meta, copy - frags);
-		memcpy(out + copy - frags, f->data_end, frags);
-	}
-	t->data_size_out = size;
-	t->ran = true;
-	return copy < size ? -ENOSPC : 0;
-}
-
 static int give_ctx(struct run_test *t, struct plan *plan, const struct env_frame *f)
 {
-	u32 copy = MIN(t->ctx_out_room, (u32)sizeof(plan->ctx));
-
-	if (!t->ctx_out)
-		return 0;
 	plan->ctx.data = f->data - f->data_meta;
 	plan->ctx.data_end = f->data_end - f->data_meta;
-	memcpy(t->ctx_out, &plan->ctx, copy);
-	t->ctx_size_out = sizeof(plan->ctx);
-	t->ctx_written = true;
-	return copy < sizeof(plan->ctx) ? -ENOSPC : 0;
-}
-
-/* One buffer waits for the next test run, whoever makes it: getting 80 KiB of cleared memory costs more than most runs. */
-static struct run_buffer *_Atomic spare;
-
-static struct run_buffer *borrow_buffer(void)
-{
-	struct run_buffer *b = atomic_exchange(&spare, NULL);
-
-	if (b)
-		return b;
-	b = malloc(sizeof(*b));
-	if (b && run_buffer_init(b, MAX_PACKET)) {
-		free(b);
-		return NULL;
-	}
-	return b;
-}
-
-static void return_buffer(struct run_buffer **bp)
-{
-	struct run_buffer *b = *bp, *none = NULL;
-
-	if (!b || atomic_compare_exchange_strong(&spare, &none, b))
-		return;
-	run_buffer_done(b);
-	free(b);
+	return run_give_ctx(t, &plan->ctx, sizeof(plan->ctx));
 }
 
 int run_test_xdp(struct prog *p, struct run_test *t)
 {
-	struct run_buffer *b CLEANUP(return_buffer) = NULL;
+	struct run_buffer *b CLEANUP(run_return_buffer) = NULL;
 	struct plan plan = { 0 };
 	int err;
 
 	err = check_flags(p, t);
-	err = err ?: read_ctx(t, &plan);
+	plan.has_ctx = t->ctx_in || t->ctx_out;
+	err = err ?: run_read_ctx(t, &plan.ctx, sizeof(plan.ctx));
 	err = err ?: check_ctx(t, &plan);
 	err = err ?: check_origin(&plan.ctx);
 	if (!err && n_frags(t, &plan) > RUN_MAX_FRAGS)
 		err = -ENOMEM;
 	if (err)
 		return err;
-	b = borrow_buffer();
+	b = run_borrow_buffer();
 	if (!b)
 		return -ENOMEM;
 	memcpy(run_buffer_place(b, plan.meta, plan.linear, t->data_size_in), t->data_in, t->data_size_in);
@@ -225,7 +127,7 @@ int run_test_xdp(struct prog *p, struct run_test *t)
 		b->frame.ingress_ifindex = plan.ctx.ingress_ifindex;
 		b->frame.rx_queue_index = plan.ctx.rx_queue_index;
 	}
-	run(p, t, b);
-	err = give_data(t, &b->frame);
+	run_repeat(p, t, b);
+	err = run_give_data(t, &b->frame);
 	return err ?: give_ctx(t, &plan, &b->frame);
 }
