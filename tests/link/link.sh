@@ -33,6 +33,12 @@ else
 	skip "preloaded, as nobody" "not root"	# whoever runs this is as good
 fi
 
+app "pins and batches, wrapped" "$FORBID" kill "$APPS/pin-wrap"
+app "pins and batches, preloaded" "$FORBID" kill env LD_PRELOAD="$preload" "$APPS/pin-plain"
+app "pins below another root" "$FORBID" kill env SKEP_BPFFS=/sys/fs/bpf/ LD_PRELOAD="$preload" "$APPS/pin-plain"
+fails "pins where SKEP_BPFFS does not say" "$FORBID" kill env SKEP_BPFFS=/run/bpf LD_PRELOAD="$preload" "$APPS/pin-plain"
+app "perf_buffer on events of skep's" "$FORBID" kill "$APPS/perf-wrap"
+
 # What pkg-config prints, used by hand.
 sed "s|^libdir=.*|libdir=$SHIM|; s|^includedir=.*|includedir=$SOURCE/include|" "$SHIM/skep.pc" > "$scratch/skep.pc"
 flags=$(PKG_CONFIG_PATH=$scratch pkg-config --cflags --libs skep)
@@ -75,6 +81,7 @@ has "$(cat "$scratch/err")" 'SKEP_FLOOR is neither' "and is said to be none"
 # The same steps on the kernel.
 if is_root; then
 	app "the kernel itself" "$APPS/app-plain"
+	app "the kernel's pins and batches" unshare -m sh -c 'mount -t bpf none /sys/fs/bpf && exec "$1"' sh "$APPS/pin-plain"
 	app "the kernel, through the preloaded library" env SKEP_FLOOR=kernel LD_PRELOAD="$preload" "$APPS/app-plain"
 else
 	skip "the kernel itself" "not root"
