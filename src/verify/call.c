@@ -222,8 +222,11 @@ static int push_loop(struct verifier *v, const struct call *c)
 	struct frame *f = state_frame(v->cur);
 	int err = note_loop_flags(v, c->subprog);
 
-	if (!err)
-		err = precise_mark(v, BPF_REG_1); /* how many rounds are left decides */
+	if (err)
+		return err;
+	if (f->regs[BPF_REG_1].type != REG_SCALAR) /* nothing asked for a number; errno and words are the kernel's */
+		return verify_refuse(v, -EFAULT, "helper-arg-type", BPF_REG_1, "verifier bug: backtracking misuse");
+	err = precise_mark(v, BPF_REG_1); /* how many rounds are left decides */
 	if (err)
 		return err;
 	if (f->callback_depth < f->regs[BPF_REG_1].v.umax)

@@ -406,6 +406,40 @@ static void do_call(struct gen *g)
 	memset(g->is + 1, NONE, 5);
 }
 
+static void do_callback(struct gen *g)
+{
+	bool context = chance(g, 80);
+
+	if (g->n_calls == ARRAY_SIZE(g->call))
+		return;
+	if (context)
+		put_mov(g, 3, 10);
+	else
+		put_imm(g, 3, 0);
+	if (context)
+		put(g, BPF_ALU64 | BPF_ADD | BPF_K, 3, 0, 0, -8 * (s64)(1 + rnd(g, 3)));
+	g->call[g->n_calls++] = g->n;
+	put(g, BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_FUNC, 0, 0);
+	put(g, 0, 0, 0, 0, 0);
+	if (chance(g, 80) || !has(g, NUM))
+		put_imm(g, 1, PICK(g, 0, 1, 2, 5, 100));
+	else
+		put_mov(g, 1, reg_of(g, NUM));
+	put_imm(g, 4, 0);
+	memset(g->args, NONE, sizeof(g->args));
+	g->args[1] = NUM;
+	g->args[2] = context ? STACK : NUM;
+	put_call(g, BPF_FUNC_loop, NUM);
+}
+
+static void do_tail_call(struct gen *g)
+{
+	put_mov(g, 1, reg_of(g, CTX));
+	put_map(g, 2, 3);
+	put_imm(g, 3, 0);
+	put_call(g, BPF_FUNC_tail_call, NONE);
+}
+
 /* What is done, and what some register must hold for it. */
 static const struct {
 	void (*fn)(struct gen *);
@@ -417,7 +451,7 @@ static const struct {
 	{ do_spill }, { do_spill }, { do_spill }, { do_atomic, { NUM } }, { do_packet_check, { PKT, END } },
 	{ do_packet_check, { PKT, END } }, { do_branch, { NUM } }, { do_branch, { NUM } }, { do_branch, { NUM } },
 	{ do_lookup }, { do_lookup }, { do_memory_helper, { CTX, NUM } }, { do_adjust, { CTX } }, { do_ring },
-	{ do_loop }, { do_call },
+	{ do_loop }, { do_call }, { do_callback }, { do_tail_call, { CTX } },
 };
 
 static void do_statement(struct gen *g)
@@ -453,7 +487,7 @@ static void write_function(struct gen *g, u32 len)
 			g->statement[g->n_statements++] = g->n;
 		do_statement(g);
 	}
-	put_imm(g, 0, 2);
+	put_imm(g, 0, g->n_calls == ARRAY_SIZE(g->call) ? 0 : 2);
 	put(g, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	point_jumps(g, jumps, first);
 }
@@ -501,6 +535,6 @@ void access_random(struct access_case *c, u64 seed)
 	assert(c->insns);
 	memcpy(c->insns, g.insn, g.n * sizeof(*c->insns));
 	for (u32 i = 0; i < c->n; i++)
-		if (isa_is_pseudo_call(&c->insns[i]))
+		if (isa_is_pseudo_call(&c->insns[i]) || isa_is_pseudo_func(&c->insns[i]))
 			c->func = i + (u32)c->insns[i].imm + 1;
 }
