@@ -316,7 +316,7 @@ static void change(struct bpf_insn *i, u64 *rnd)
 		i->imm = numbers[(x >> 8) % ARRAY_SIZE(numbers)];
 		break;
 	case 4:
-		i->imm += near;
+		i->imm = (s32)((u32)i->imm + (u32)near);
 		break;
 	case 5:
 		i->code = (u8)((i->code & 0x0f) | (x >> 8 & 15) << 4);
