@@ -1,5 +1,8 @@
-/* skep dump: what an object holds. Programs are loaded onto the user floor first, so that the instructions are the ones that
- * bpf(2) was given: relocated, subprograms appended. One that is refused is shown all the same, as libbpf made it. */
+/* skep dump: what an object holds, at one of three stages:
+ *   object   the file: sections, relocations, instructions as clang left them
+ *   loaded   what bpf(2) was given: relocated, subprograms appended. A program that is refused is shown all the same
+ *   lowered  what runs: dead code gone, context accesses rewritten to accesses of the frame, maps by id
+ * For the last two the programs are loaded onto the user floor. */
 #include "show.h"
 #include "base/cleanup.h"
 #include "base/vec.h"
@@ -13,14 +16,18 @@
 
 const struct cli_option cli_dump_options[] = {
 	{ "prog", 'p', "NAME", "only this program" },
+	{ "stage", 0, "object|loaded|lowered", "the file itself, what bpf(2) was given (default), or what runs" },
 	{ "only", 0, "programs|maps|types", "only this part" },
 	{ "set", 's', "VAR=VALUE", "set a global variable before loading (repeatable)" },
 	{ "verbose", 'v', NULL, "show what libbpf and the verifier say of programs that don't load" },
 	{ 0 },
 };
 
+enum stage { STAGE_LOADED, STAGE_OBJECT, STAGE_LOWERED };
+
 struct args {
 	const char *prog, *only;
+	enum stage stage;
 	bool verbose;
 	VEC(const char *) set;
 };
@@ -35,6 +42,12 @@ static int set_option(void *ctx, const struct cli_option *o, const char *value)
 		a->verbose = true;
 	} else if (!strcmp(o->name, "set")) {
 		return VEC_PUSH(&a->set, value) ? CLI_OK : CLI_LIMIT;
+	} else if (!strcmp(o->name, "stage")) {
+		if (strcmp(value, "object") && strcmp(value, "loaded") && strcmp(value, "lowered")) {
+			fprintf(stderr, "skep dump: --stage %s: only %s\n", value, o->arg);
+			return CLI_USAGE;
+		}
+		a->stage = *value == 'o' ? STAGE_OBJECT : !strcmp(value, "loaded") ? STAGE_LOADED : STAGE_LOWERED;
 	} else if (!strcmp(value, "programs") || !strcmp(value, "maps") || !strcmp(value, "types")) {
 		a->only = value;
 	} else {
@@ -48,7 +61,8 @@ static int set_option(void *ctx, const struct cli_option *o, const char *value)
 struct code {
 	const struct bpf_insn *insns;
 	u32 n;
-	const struct prog *prog;	/* NULL: refused; no lines, no functions */
+	const struct prog *prog;	/* NULL: not loaded; no lines, no functions */
+	bool lowered;			/* maps are named by id, and records are by xlated instruction */
 };
 
 static const char *helper_of(void *ctx, u32 id)
@@ -61,11 +75,13 @@ static const char *imm64_of(void *ctx, u32 idx, char *buf, size_t room)
 	const struct code *c = ctx;
 	const struct bpf_insn *i = &c->insns[idx];
 	s32 fd = i->imm;
-	struct map *m = sys_map_of(fd);
+	struct map *m = c->prog && !c->lowered ? sys_map_of(fd) : NULL;
 
-	if (i->src_reg != BPF_PSEUDO_MAP_FD && i->src_reg != BPF_PSEUDO_MAP_VALUE)
+	if (!c->prog || (i->src_reg != BPF_PSEUDO_MAP_FD && i->src_reg != BPF_PSEUDO_MAP_VALUE))
 		return NULL;
-	if (!m)
+	if (c->lowered)
+		snprintf(buf, room, "map[id:%d]%s", i->imm, i->src_reg == BPF_PSEUDO_MAP_VALUE ? "+value" : "");
+	else if (!m)
 		snprintf(buf, room, "map[fd:%d]", fd);
 	else if (i->src_reg == BPF_PSEUDO_MAP_VALUE)
 		snprintf(buf, room, "map[%s]+%d", m->name, idx + 1 < c->n ? i[1].imm : 0);
@@ -117,15 +133,15 @@ static void print_code(const struct code *c)
 	}
 }
 
-static void print_program(struct bpf_program *p)
+static void print_program(struct bpf_program *p, enum stage stage)
 {
 	const struct prog *loaded = bpf_program__fd(p) >= 0 ? sys_prog_of(bpf_program__fd(p)) : NULL;
 	struct code c = { bpf_program__insns(p), bpf_program__insn_cnt(p), loaded };
 
-	if (loaded) {
-		c.insns = loaded->loaded;
-		c.n = loaded->n_loaded;
-	}
+	if (loaded && stage == STAGE_LOWERED)
+		c = (struct code){ loaded->xlated, loaded->n_xlated, loaded, true };
+	else if (loaded)
+		c = (struct code){ loaded->loaded, loaded->n_loaded, loaded };
 	printf("program %s (section %s, type %s): %u instructions", bpf_program__name(p), bpf_program__section_name(p),
 	       libbpf_bpf_prog_type_str(bpf_program__type(p)) ?: "unknown", c.n);
 	if (loaded)
@@ -182,6 +198,20 @@ static void print_types(struct load_object *o)
 	log_done(&types);
 }
 
+static int print_file(const char *path, struct log *err)
+{
+	autofree char *text = NULL;
+	struct log file;
+	int rc;
+
+	log_init(&file, 16 << 20);
+	rc = load_describe(path, &file, err);
+	text = log_text(&file, NULL);
+	printf("%s\n", text ? text : "");
+	log_done(&file);
+	return rc;
+}
+
 static bool wants(const struct args *a, const char *part)
 {
 	return !a->only || !strcmp(a->only, part);
@@ -204,7 +234,10 @@ static int dump(const char *path, struct args *a, struct log *err)
 		load_close(o);
 		return status;
 	}
-	rc = load_load(o, &opts, err);
+	if (a->stage != STAGE_OBJECT)
+		rc = load_load(o, &opts, err);
+	else
+		rc = print_file(o->made_from ? o->made_from : path, err);
 	if (rc)
 		show_load_failure(o, err, a->verbose);
 	if (wants(a, "maps"))
@@ -212,7 +245,7 @@ static int dump(const char *path, struct args *a, struct log *err)
 	if (wants(a, "programs"))
 		bpf_object__for_each_program(p, o->obj)
 			if (!a->prog || !strcmp(a->prog, bpf_program__name(p)))
-				print_program(p);
+				print_program(p, a->stage);
 	if (wants(a, "types"))
 		print_types(o);
 	load_close(o);

@@ -49,6 +49,9 @@ struct load_test {
 };
 int load_test_run(int prog_fd, struct load_test *t);
 
+/* The object file's sections and the relocations of its code, as text. -errno with a sentence. */
+int load_describe(const char *path, struct log *out, struct log *err);
+
 /* Fill a map from a file of lines "KEY VALUE" typed by BTF (hex bytes without BTF); '#' begins a comment line. */
 int load_fill_map(struct load_object *o, const char *name, const char *path, struct log *err);
 
