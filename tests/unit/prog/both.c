@@ -449,7 +449,7 @@ static void clocks(void)
 
 static void tasks(void)
 {
-	u32 got, again;
+	u32 got, again = 0;
 
 	t.len = 0;
 	add(&t, "call 14\nexit\n");
