@@ -214,7 +214,7 @@ static void gzipped(void)
 	for (u32 size = 2; size < n; size++) {
 		s = NULL;
 		if (!net_open_capture(&s, file(zipped, size), &err))
-			for (int rc = 1, k = 0; rc > 0; k++)
+			for (int rc = 1; rc > 0;)
 				if ((rc = net_read(s, p, 4, &err)) == 0)
 					tap_ok(0, __FILE__, __LINE__, "a cut gzip stream ends well");
 		net_close(s);
