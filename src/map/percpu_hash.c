@@ -22,10 +22,10 @@ static void *percpu_hash_lookup(struct map *m, const void *key, u32 cpu)
 
 #define ALL_CPUS UINT32_MAX
 
-RACY static void zero_value(void *value, u32 step)
+static void zero_value(void *value, u32 step)
 {
 	for (u32 i = 0; i < step; i += 8)
-		STORE(u64, (u8 *)value + i, 0);
+		__atomic_store_n((u64 *)((u8 *)value + i), 0, __ATOMIC_RELAXED);
 }
 
 /* A program writes its own CPU's value, and zero for the others when the key is new; user space

@@ -1,5 +1,6 @@
-/* Ring buffer: the layout and the rules of the kernel's, and that a hostile reader of the shared pages can do no harm.
- * The reader here is libbpf's loop: consumer position, record heads and data through a mapping of the memfd. */
+/* Ring buffer: the layout and the rules of the kernel's, and that a hostile reader of the shared
+ * pages can do no harm. The reader here is libbpf's loop: consumer position, record heads and data
+ * through a mapping of the memfd. */
 #include "floor.h"
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +18,7 @@ struct reader {
 /* As libbpf maps it: page 0 for writing, the rest for reading. */
 static struct reader reader_of(struct map *m)
 {
-	struct reader r = { .size = m->max_entries };
+	struct reader r = {.size = m->max_entries};
 
 	r.cons_page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, m->memfd, 0);
 	r.prod_pages = mmap(NULL, 4096 + 2 * r.size, PROT_READ, MAP_SHARED, m->memfd, 4096);
@@ -34,24 +35,38 @@ static void reader_done(struct reader *r)
 	munmap(r->prod_pages, 4096 + 2 * r->size);
 }
 
-/* The next committed sample or NULL; discarded ones are passed over. */
-static void *read_one(struct reader *r, u32 *len)
+/* The next committed sample or NULL; discarded ones are passed over. *after: the position to go on
+ * at when it was read. */
+static void *peek_one(struct reader *r, u32 *len, u64 *after)
 {
 	u64 cons = *r->cons;
 
 	while (cons < *r->prod) {
-		u32 head = atomic_load_explicit((_Atomic u32 *)(r->data + (cons & (r->size - 1))), memory_order_acquire);
+		u32 head = atomic_load_explicit((_Atomic u32 *)(r->data + (cons & (r->size - 1))),
+						memory_order_acquire);
 		void *sample = r->data + (cons & (r->size - 1)) + 8;
 
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			return NULL;
 		*len = head & ~BPF_RINGBUF_DISCARD_BIT;
 		cons += ROUND_UP((u64)*len + 8, 8);
-		atomic_store_explicit(r->cons, cons, memory_order_release);
+		*after = cons;
 		if (!(head & BPF_RINGBUF_DISCARD_BIT))
 			return sample;
+		atomic_store_explicit(r->cons, cons, memory_order_release);
 	}
 	return NULL;
+}
+
+/* For tests in which nobody writes meanwhile. */
+static void *read_one(struct reader *r, u32 *len)
+{
+	u64 after;
+	void *sample = peek_one(r, len, &after);
+
+	if (sample)
+		atomic_store_explicit(r->cons, after, memory_order_release);
+	return sample;
 }
 
 static int wakes;
@@ -62,7 +77,7 @@ static void on_wake(void *arg)
 
 static struct map *ring_new(u32 size)
 {
-	struct map_attr a = { .type = BPF_MAP_TYPE_RINGBUF, .max_entries = size };
+	struct map_attr a = {.type = BPF_MAP_TYPE_RINGBUF, .max_entries = size};
 	struct map *m = NULL;
 
 	EQ(map_new(&m, &a), 0);
@@ -76,7 +91,7 @@ static void records(void)
 	char *a, *b, *got;
 	u32 len = 0;
 
-	OK(!map_ring_reserve(m, SIZE));		/* with its head it would not fit */
+	OK(!map_ring_reserve(m, SIZE)); /* with its head it would not fit */
 	OK(!map_ring_reserve(m, SIZE - 7));
 	OK(!map_ring_reserve(m, UINT32_MAX));
 	OK(!map_ring_reserve(m, UINT64_MAX));
@@ -163,9 +178,9 @@ static void wake_rules(void)
 	wakes = 0;
 	map_ring_on_wake(m, on_wake, &wakes);
 	map_ring_output(m, "a", 1, 0);
-	EQ(wakes, 1);	/* the reader had caught up */
+	EQ(wakes, 1); /* the reader had caught up */
 	map_ring_output(m, "b", 1, 0);
-	EQ(wakes, 1);	/* it has not read "a" yet */
+	EQ(wakes, 1); /* it has not read "a" yet */
 	map_ring_output(m, "c", 1, BPF_RB_FORCE_WAKEUP);
 	EQ(wakes, 2);
 	while (read_one(&r, &len))
@@ -177,9 +192,9 @@ static void wake_rules(void)
 	a = map_ring_reserve(m, 8);
 	b = map_ring_reserve(m, 8);
 	map_ring_commit(b, 0, false);
-	EQ(wakes, 2);	/* the reader waits for a */
+	EQ(wakes, 2); /* the reader waits for a */
 	map_ring_commit(a, 0, true);
-	EQ(wakes, 3);	/* a discarded record wakes, too */
+	EQ(wakes, 3); /* a discarded record wakes, too */
 	map_ring_on_wake(m, NULL, NULL);
 	map_ring_output(m, "e", 1, BPF_RB_FORCE_WAKEUP);
 	EQ(wakes, 3);
@@ -193,7 +208,8 @@ static void hostile(void)
 	struct map *m = ring_new(SIZE);
 	u8 *all = mmap(NULL, 8192 + 2 * SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, m->memfd, 0);
 	_Atomic u64 *cons = (_Atomic u64 *)all, *prod = (_Atomic u64 *)(all + 4096);
-	static const u64 odd[] = { 0, 1, 7, 4095, 4096, 1ull << 32, 1ull << 63, UINT64_MAX, UINT64_MAX - 8 };
+	static const u64 odd[] = {0,	      1,	  7,	      4095,	     4096,
+				  1ull << 32, 1ull << 63, UINT64_MAX, UINT64_MAX - 8};
 	u32 bad = 0, got = 0, seed = 1;
 
 	OK(all != MAP_FAILED);
@@ -230,7 +246,8 @@ static void two_rings(void)
 		void *s[6];
 
 		for (int i = 0; i < 6; i++) {
-			struct map_attr a = { .type = BPF_MAP_TYPE_RINGBUF, .max_entries = SIZE << i % 3 };
+			struct map_attr a = {.type = BPF_MAP_TYPE_RINGBUF,
+					     .max_entries = SIZE << i % 3};
 
 			wrong += map_new(&m[i], &a) != 0;
 		}
@@ -246,8 +263,30 @@ static void two_rings(void)
 	EQ(wrong, 0);
 }
 
+/* The reader has a mapping of its own; the thread sanitizer does not know that it is the same
+ * memory, and that the reader's position and the lengths of records order what both do. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+void __tsan_acquire(void *at);
+void __tsan_release(void *at);
+static u8 written, consumed;
+#define BEFORE_COMMIT() __tsan_release(&written)
+#define AFTER_RESERVE() __tsan_acquire(&consumed)
+#define BEFORE_READ()	__tsan_acquire(&written)
+#define AFTER_READ()	__tsan_release(&consumed)
+#else
+#define BEFORE_COMMIT()
+#define AFTER_RESERVE()
+#define BEFORE_READ()
+#define AFTER_READ()
+#endif
+
 #define PRODUCERS 3
-#define EACH 30000
+#define EACH	  30000
 static _Atomic u64 sent;
 static struct map *shared_ring;
 
@@ -262,8 +301,10 @@ static void *producer(void *arg)
 			sched_yield();
 			continue;
 		}
+		AFTER_RESERVE();
 		s[0] = id;
 		s[1] = i++;
+		BEFORE_COMMIT();
 		map_ring_commit(s, BPF_RB_NO_WAKEUP, i % 7 == 0);
 	}
 	sent++;
@@ -273,7 +314,7 @@ static void *producer(void *arg)
 /* Nothing is lost, torn or out of order for its producer. */
 static void many_producers(void)
 {
-	u64 want[PRODUCERS] = { 0 }, read = 0;
+	u64 want[PRODUCERS] = {0}, read = 0;
 	pthread_t th[PRODUCERS];
 	struct reader r;
 	u32 len, wrong = 0;
@@ -284,7 +325,7 @@ static void many_producers(void)
 		pthread_create(&th[i], NULL, producer, (void *)i);
 	for (;;) {
 		bool done = sent == PRODUCERS;
-		u64 *s = read_one(&r, &len), id, n;
+		u64 after, *s = peek_one(&r, &len, &after), id, n;
 
 		if (!s && done && *r.cons == *r.prod)
 			break;
@@ -292,8 +333,11 @@ static void many_producers(void)
 			sched_yield();
 			continue;
 		}
+		BEFORE_READ();
 		id = s[0];
 		n = s[1];
+		AFTER_READ();
+		atomic_store_explicit(r.cons, after, memory_order_release);
 		if (id >= PRODUCERS) {
 			wrong++;
 			continue;
