@@ -199,7 +199,7 @@ static void holding(struct floor *f, u32 type)
 	int in = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, 0),
 	    like = new_map(f, BPF_MAP_TYPE_ARRAY, 4, 8, 4, 0);
 	int m = create(f, type, 4, 4, 2, 0, like), again;
-	u32 k = 1, id = id_of(f, in), got;
+	u32 k = 1, id = id_of(f, in), got = 0;
 	union abi_attr a = {.id = {.start_id = id}};
 	u64 v = 5;
 
