@@ -56,7 +56,8 @@ static inline bool abi_name_char(u8 ch)
 	       ch == '.' || (ch >= 0xc0 && ch != 0xd7 && ch != 0xf7);
 }
 
-/* union bpf_attr of 6.18, the parts that are used (include/uapi/linux/bpf.h) */
+/* union bpf_attr of 6.18, the parts that are used (include/uapi/linux/bpf.h). Each part fills the union (`rest`): a compiler may
+ * leave what an initialised part does not cover as it was, and bpf(2) wants zeros there. */
 union abi_attr {
 	struct { /* MAP_CREATE */
 		u32 map_type, key_size, value_size, max_entries, map_flags, inner_map_fd, numa_node;
@@ -66,17 +67,20 @@ union abi_attr {
 		s32 value_type_btf_obj_fd, map_token_fd;
 		u64 excl_prog_hash;
 		u32 excl_prog_hash_size;
+		u8 rest[168 - 96];
 	} map_create;
 	struct { /* MAP_*_ELEM, GET_NEXT_KEY, FREEZE */
 		u32 map_fd;
 		u64 key __attribute__((aligned(8)));
 		u64 value; /* or next_key */
 		u64 flags;
+		u8 rest[168 - 32];
 	} elem;
 	struct { /* MAP_*_BATCH */
 		u64 in_batch, out_batch, keys, values;
 		u32 count, map_fd;
 		u64 elem_flags, flags;
+		u8 rest[168 - 56];
 	} batch;
 	struct { /* PROG_LOAD */
 		u32 prog_type, insn_cnt;
@@ -102,6 +106,7 @@ union abi_attr {
 		u64 pathname;
 		u32 bpf_fd, file_flags;
 		s32 path_fd;
+		u8 rest[168 - 24];
 	} obj;
 	struct { /* PROG_TEST_RUN */
 		u32 prog_fd, retval, data_size_in, data_size_out;
@@ -109,22 +114,27 @@ union abi_attr {
 		u32 repeat, duration, ctx_size_in, ctx_size_out;
 		u64 ctx_in, ctx_out;
 		u32 flags, cpu, batch_size;
+		u8 rest[168 - 80];
 	} test;
 	struct { /* *_GET_NEXT_ID, *_GET_FD_BY_ID: start_id is also prog_id, map_id, btf_id, link_id */
 		u32 start_id, next_id, open_flags;
 		s32 token_fd;
+		u8 rest[168 - 16];
 	} id;
 	struct { /* OBJ_GET_INFO_BY_FD */
 		u32 bpf_fd, info_len;
 		u64 info;
+		u8 rest[168 - 16];
 	} info;
 	struct { /* BTF_LOAD */
 		u64 btf, log_buf;
 		u32 btf_size, log_size, log_level, log_true_size, flags;
 		s32 token_fd;
+		u8 rest[168 - 40];
 	} btf_load;
 	struct { /* PROG_BIND_MAP */
 		u32 prog_fd, map_fd, flags;
+		u8 rest[168 - 12];
 	} bind_map;
 	u8 raw[168];
 };

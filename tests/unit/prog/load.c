@@ -293,7 +293,7 @@ static void rights_and_names(void)
 	EQ(try((struct prog_attr){ .type = BPF_PROG_TYPE_XDP, .caps = VERIFY_CAP_NET_ADMIN }), -EPERM);
 	EQ(try((struct prog_attr){ .type = BPF_PROG_TYPE_XDP, .caps = VERIFY_CAP_SYS_ADMIN }), 0);
 	EQ(try((struct prog_attr){ .type = BPF_PROG_TYPE_KPROBE, .caps = all }), -EPERM);
-	EQ(try((struct prog_attr){ .type = BPF_PROG_TYPE_SCHED_CLS, .caps = all }), -EINVAL);
+	EQ(try((struct prog_attr){ .type = BPF_PROG_TYPE_LIRC_MODE2, .caps = all }), -EINVAL);
 	EQ(try((struct prog_attr){ .type = 99, .caps = all }), -EINVAL);
 	EQ(try((struct prog_attr){ .type = BPF_PROG_TYPE_XDP, .caps = all, .name = "a.b_C9" }), 0);
 	EQ(try((struct prog_attr){ .type = BPF_PROG_TYPE_XDP, .caps = all, .name = "a-b" }), -EINVAL);
