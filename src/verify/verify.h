@@ -85,7 +85,7 @@ struct refusal {
 	const char *rule;	/* id of verify/rules.def, e.g. "packet-bounds" */
 	u32 insn;
 	s8 reg;			/* -1: none */
-	char text[256];		/* the kernel's last log line about it, without newline */
+	char text[512];		/* the kernel's last log line about it, without newline */
 };
 
 /* The table of reasons, rules.def. */
