@@ -49,6 +49,36 @@ int map_memfd_new(const char *name, u64 size)
 	return fd;
 }
 
+/* ---- held objects */
+
+struct held *map_held_new(struct obj *o)
+{
+	struct held *h = malloc(sizeof(*h));
+
+	if (!h)
+		return NULL;
+	obj_get(o);
+	h->obj = o;
+	return h;
+}
+
+void map_held_free(struct held *h)
+{
+	obj_put(h->obj);
+	free(h);
+}
+
+static void held_gone(struct env_deferred *d)
+{
+	map_held_free(container_of(d, struct held, gone));
+}
+
+void map_held_drop(struct held *h)
+{
+	if (h)
+		env_defer_node(&h->gone, held_gone);
+}
+
 /* The holder runs for a few dozen instructions, unless it lost its CPU: then give it ours. */
 void map_spin_wait(struct spinlock *l)
 {

@@ -6,7 +6,7 @@
 static int hash_new(struct map **out, const struct map_attr *attr)
 {
 	struct htab *h;
-	int err = map_htab_new(&h, attr, &map_hash_ops, true);
+	int err = map_htab_new(&h, attr, &map_hash_ops, attr->value_size, true);
 
 	if (!err)
 		*out = &h->m;

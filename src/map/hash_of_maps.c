@@ -4,7 +4,13 @@
 #include "htab.h"
 #include "inner.h"
 
-static struct map *_Atomic *slot(const struct htab *h, struct elem *e)
+/* What an element keeps as its value. */
+struct entry {
+	struct map *_Atomic map;
+	struct held *held; /* under the bucket's lock */
+};
+
+static struct entry *entry_of(const struct htab *h, struct elem *e)
 {
 	return elem_value(h, e);
 }
@@ -22,7 +28,7 @@ static int hash_of_maps_new(struct map **out, const struct map_attr *attr)
 	int err = map_inner_new(&template, attr);
 
 	if (!err)
-		err = map_htab_new(&h, attr, &map_hash_of_maps_ops, false);
+		err = map_htab_new(&h, attr, &map_hash_of_maps_ops, sizeof(struct entry), false);
 	if (err) {
 		map_inner_free(template);
 		return err;
@@ -32,17 +38,14 @@ static int hash_of_maps_new(struct map **out, const struct map_attr *attr)
 	return 0;
 }
 
-static void inner_gone(void *inner)
-{
-	map_put(inner);
-}
-
+/* The element is unlinked: only readers are on it. */
 static void drop(struct htab *h, struct elem *e)
 {
-	struct map *was = atomic_exchange(slot(h, e), NULL);
+	struct entry *n = entry_of(h, e);
 
-	if (was)
-		env_defer(inner_gone, was);
+	atomic_store_explicit(&n->map, NULL, memory_order_relaxed);
+	map_held_drop(n->held);
+	n->held = NULL;
 }
 
 static void drop_each(struct elem *e, void *arg)
@@ -64,7 +67,7 @@ static void *hash_of_maps_lookup(struct map *m, const void *key, u32 cpu)
 	struct htab *h = container_of(m, struct htab, m);
 	struct elem *e = htab_find(h, key, htab_hash(h, key));
 
-	return e ? atomic_load_explicit(slot(h, e), memory_order_acquire) : NULL;
+	return e ? atomic_load_explicit(&entry_of(h, e)->map, memory_order_acquire) : NULL;
 }
 
 static int hash_of_maps_update(struct map *m, const void *key, const void *value, u64 flags,
@@ -73,54 +76,60 @@ static int hash_of_maps_update(struct map *m, const void *key, const void *value
 	return -EINVAL; /* programs can't: the verifier refuses it */
 }
 
-/* With the bucket locked. *was: the map that the new one replaces. */
+/* With the bucket locked. *held becomes what the new map replaces. */
 static int put_in(struct htab *h, struct bucket *b, const void *key, u32 hash, struct map *inner,
-		  u64 flags, struct map **was)
+		  u64 flags, struct held **held)
 {
 	_Atomic uintptr_t *link;
-	struct elem *e = htab_find_locked(h, b, key, hash, &link);
-	int err = htab_check_flags(e, flags);
+	struct elem *old = htab_find_locked(h, b, key, hash, &link), *e = old;
+	int err = htab_check_flags(old, flags);
+	struct held *was = NULL;
 
 	if (err)
 		return err;
-	if (e) {
-		*was = atomic_exchange(slot(h, e), inner);
-		return 0;
+	if (!old) {
+		err = -E2BIG;
+		e = map_pool_get(&h->pool, env_cpu_hint(), &err);
+		if (!e)
+			return err;
+		htab_set_key(h, e, key, hash);
+	} else {
+		was = entry_of(h, old)->held;
 	}
-	err = -E2BIG;
-	e = map_pool_get(&h->pool, env_cpu_hint(), &err);
-	if (!e)
-		return err;
-	htab_set_key(h, e, key, hash);
-	atomic_store_explicit(slot(h, e), inner, memory_order_release);
-	htab_link(h, b, e);
+	entry_of(h, e)->held = *held;
+	atomic_store_explicit(&entry_of(h, e)->map, inner, memory_order_release);
+	if (!old)
+		htab_link(h, b, e);
+	*held = was;
 	return 0;
 }
 
 int map_hash_of_maps_set(struct map *m, const void *key, struct map *inner, u64 flags)
 {
 	struct htab *h = map_htab_of(m);
-	struct map *was = NULL;
 	u32 hash = htab_hash(h, key);
 	struct bucket *b = htab_bucket(h, hash);
+	struct held *held;
 	int err = 0;
 
 	if (flags > BPF_EXIST)
 		return -EINVAL;
-	obj_get(&inner->obj);
+	held = map_held_new(&inner->obj);
+	if (!held)
+		return -ENOMEM;
 	atomic_fetch_add(&m->write_users, 1);
 	if (atomic_load(&m->frozen))
 		err = -EPERM;
 	if (!err) {
 		spin_lock(&b->lock);
-		err = put_in(h, b, key, hash, inner, flags, &was);
+		err = put_in(h, b, key, hash, inner, flags, &held);
 		spin_unlock(&b->lock);
 	}
 	atomic_fetch_sub(&m->write_users, 1);
 	if (err)
-		map_put(inner);
-	else if (was)
-		env_defer(inner_gone, was);
+		map_held_free(held);
+	else
+		map_held_drop(held);
 	return err;
 }
 
@@ -153,7 +162,7 @@ static int hash_of_maps_copy_out(struct map *m, const void *key, void *value, u6
 
 static void id_out(struct htab *h, struct elem *e, void *to)
 {
-	STORE(u32, to, atomic_load_explicit(slot(h, e), memory_order_relaxed)->obj.id);
+	STORE(u32, to, entry_of(h, e)->held->obj->id);
 }
 
 static int hash_of_maps_batch(struct map *m, u32 bucket, struct map_batch *b)

@@ -74,7 +74,7 @@ static int fill_spares(struct htab *h)
 	return err;
 }
 
-static int init(struct htab *h, bool spares)
+static int init(struct htab *h, u32 value_size, bool spares)
 {
 	bool percpu = h->m.type == BPF_MAP_TYPE_PERCPU_HASH;
 	u32 n_buckets = h->mask + 1;
@@ -85,8 +85,7 @@ static int init(struct htab *h, bool spares)
 	h->value_off = sizeof(struct elem) + ROUND_UP(h->m.key_size, 8u);
 	h->pool.value_off = h->value_off;
 	h->pool.cpu_value_size = percpu ? ROUND_UP(h->m.value_size, 8u) : 0;
-	h->pool.elem_size =
-	    h->value_off + (percpu ? sizeof(void *) : ROUND_UP(h->m.value_size, 8u));
+	h->pool.elem_size = h->value_off + (percpu ? sizeof(void *) : ROUND_UP(value_size, 8u));
 	h->pool.max = h->m.max_entries + h->n_spares;
 	h->buckets = map_area_new((u64)n_buckets * sizeof(struct bucket));
 	if (!h->buckets)
@@ -96,7 +95,7 @@ static int init(struct htab *h, bool spares)
 }
 
 int map_htab_new(struct htab **out, const struct map_attr *attr, const struct map_ops *ops,
-		 bool spares)
+		 u32 value_size, bool spares)
 {
 	u64 n_buckets = round_up_pow2(attr->max_entries);
 	struct htab *h;
@@ -112,7 +111,7 @@ int map_htab_new(struct htab **out, const struct map_attr *attr, const struct ma
 	h->mask = round_up_pow2(h->m.max_entries) - 1;
 	pthread_mutex_init(&h->user_lock, NULL);
 	seed(h);
-	err = init(h, spares);
+	err = init(h, value_size, spares);
 	if (err) {
 		map_put(&h->m);
 		return err;

@@ -78,9 +78,10 @@ struct htab {
 
 struct htab *map_htab_of(struct map *m);
 int map_htab_check(const struct map_attr *attr);
-/* elems: how many can live at once; spares: elements besides, for replacing */
+/* value_size: of what an element keeps as its value; spares: elements besides those of the map's,
+ * for replacing */
 int map_htab_new(struct htab **out, const struct map_attr *attr, const struct map_ops *ops,
-		 bool spares);
+		 u32 value_size, bool spares);
 void map_htab_free(struct map *m);
 int map_htab_next_key(struct map *m, const void *key, void *next);
 u64 map_htab_steps(struct map *m, const void *key);

@@ -5,7 +5,7 @@
 static int percpu_hash_new(struct map **out, const struct map_attr *attr)
 {
 	struct htab *h;
-	int err = map_htab_new(&h, attr, &map_percpu_hash_ops, false);
+	int err = map_htab_new(&h, attr, &map_percpu_hash_ops, attr->value_size, false);
 
 	if (!err)
 		*out = &h->m;

@@ -42,6 +42,16 @@ void *map_area_new(u64 size);
 void map_area_free(void *area, u64 size);
 int map_memfd_new(const char *name, u64 size); /* sealed against shrinking and growing; -errno */
 
+/* A reference to an object that a map holds while running programs may find the object there. What
+ * it takes to let go is allocated with it, so that taking an element out can't fail. */
+struct held {
+	struct env_deferred gone;
+	struct obj *obj;
+};
+struct held *map_held_new(struct obj *o);
+void map_held_drop(struct held *h); /* once nobody inside can have found it; NULL is fine */
+void map_held_free(struct held *h); /* at once: it was never in a map */
+
 /* Per-CPU parts and shared counters must not meet in a cache line. */
 #define CACHE_LINE 64
 

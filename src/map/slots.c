@@ -31,25 +31,19 @@ int map_slots_new(struct map **out, const struct map_attr *attr, const struct ma
 	return 0;
 }
 
-static void owner_gone(void *owner)
+/* What was in the slot goes once nobody can be on the way into it. True: something was. */
+static bool swap(struct slots *s, u32 index, struct held *held, void *ptr)
 {
-	obj_put(owner);
-}
-
-/* What was in the slot goes once nobody can be on the way into it. */
-static struct obj *swap(struct slots *s, u32 index, struct obj *owner, void *ptr)
-{
-	struct obj *was;
+	struct held *was;
 
 	pthread_mutex_lock(&s->lock);
-	was = s->v[index].owner;
-	s->v[index].owner = owner;
+	was = s->v[index].held;
+	s->v[index].held = held;
 	atomic_store_explicit(&s->v[index].ptr, ptr, memory_order_release);
-	if (owner)
+	if (held)
 		s->used_end = MAX(s->used_end, index + 1);
 	pthread_mutex_unlock(&s->lock);
-	if (was)
-		env_defer(owner_gone, was);
+	map_held_drop(was);
 	return was;
 }
 
@@ -83,15 +77,18 @@ int map_slot_check(const struct map *m, u32 index, u64 flags)
 
 int map_slots_set(struct map *m, u32 index, struct obj *owner, void *ptr)
 {
+	struct held *held = map_held_new(owner);
 	int err;
 
-	assert(owner && ptr);
+	assert(ptr);
+	if (!held)
+		return -ENOMEM;
 	atomic_fetch_add(&m->write_users, 1);
 	err = map_slot_check(m, index, BPF_ANY);
-	if (!err) {
-		obj_get(owner);
-		swap(slots_of(m), index, owner, ptr);
-	}
+	if (err)
+		map_held_free(held);
+	else
+		swap(slots_of(m), index, held, ptr);
 	atomic_fetch_sub(&m->write_users, 1);
 	return err;
 }
@@ -109,16 +106,16 @@ int map_slots_copy_out(struct map *m, const void *key, void *value, u64 flags)
 {
 	struct slots *s = slots_of(m);
 	u32 i = LOAD(u32, key), id = 0;
-	struct obj *owner;
+	struct held *held;
 
 	if (i >= m->max_entries)
 		return -ENOENT;
 	pthread_mutex_lock(&s->lock);
-	owner = s->v[i].owner;
-	if (owner)
-		id = owner->id;
+	held = s->v[i].held;
+	if (held)
+		id = held->obj->id;
 	pthread_mutex_unlock(&s->lock);
-	if (!owner)
+	if (!held)
 		return -ENOENT;
 	STORE(u32, value, id);
 	return 0;

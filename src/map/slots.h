@@ -9,7 +9,7 @@
 
 struct slot {
 	void *_Atomic ptr;
-	struct obj *owner;
+	struct held *held;
 };
 
 struct slots {
