@@ -67,7 +67,7 @@ union abi_attr {
 		s32 value_type_btf_obj_fd, map_token_fd;
 		u64 excl_prog_hash;
 		u32 excl_prog_hash_size;
-		u8 rest[168 - 96];
+		u8 rest[168 - 92];
 	} map_create;
 	struct { /* MAP_*_ELEM, GET_NEXT_KEY, FREEZE */
 		u32 map_fd;
@@ -106,7 +106,7 @@ union abi_attr {
 		u64 pathname;
 		u32 bpf_fd, file_flags;
 		s32 path_fd;
-		u8 rest[168 - 24];
+		u8 rest[168 - 20];
 	} obj;
 	struct { /* PROG_TEST_RUN */
 		u32 prog_fd, retval, data_size_in, data_size_out;
@@ -114,7 +114,7 @@ union abi_attr {
 		u32 repeat, duration, ctx_size_in, ctx_size_out;
 		u64 ctx_in, ctx_out;
 		u32 flags, cpu, batch_size;
-		u8 rest[168 - 80];
+		u8 rest[168 - 76];
 	} test;
 	struct { /* *_GET_NEXT_ID, *_GET_FD_BY_ID: start_id is also prog_id, map_id, btf_id, link_id */
 		u32 start_id, next_id, open_flags;
