@@ -49,7 +49,7 @@ static const char *contradiction(const struct value *v)
 int alu_check_bounds(struct verifier *v, struct reg *r, const char *which)
 {
 	const struct value *x = &r->v;
-	char text[256];
+	char text[512];
 
 	if (value_is_consistent(x))
 		return 0;
