@@ -33,7 +33,6 @@ struct env_frame {
 struct env_skb {
 	struct env_frame frame;
 	u8 *mac, *net;		/* where the L2 and L3 headers begin */
-	u8 *transport;		/* L4 header, NULL: not known */
 	void *sk;		/* socket; NULL: none */
 	u64 tstamp, hwtstamp;	/* ns */
 	_Alignas(8) u8 cb[20];	/* programs' own */
@@ -41,6 +40,10 @@ struct env_skb {
 	u32 mark, priority, hash, wire_len, ifindex, napi_id, vlan_present;
 	u16 protocol, vlan_proto;	/* network order */
 	u16 vlan_tci, queue_mapping, tc_index, tc_classid, gso_segs, gso_size;
+	/* How far the L4 header, once known, keeps bpf_skb_change_tail from cutting, depends on the kernel's own layout: its
+	 * headers are 16-bit offsets from the beginning of its buffer, an unknown one (0xffff) wraps when that grows. */
+	u16 transport, headroom;	/* of the kernel's buffer: where the L4 header is, and data */
+	u16 mac_len;			/* as the kernel noted it last: not always net - mac */
 	u8 pkt_type, tstamp_type;
 	u8 ip_summed, csum_level;	/* CHECKSUM_*: enum env_csum */
 	bool hash_set;			/* hash is known (by software or a program) */
@@ -90,6 +93,8 @@ struct env {
 	u64 insn_count;			/* instructions run, when the observed interpreter counts */
 	struct env_frame *frame;	/* the frame of this run, NULL for kinds without packets */
 	struct env_redirect redirect;
+	struct env_redirect clone;	/* the last copy that bpf_clone_redirect sent */
+	u64 clones;			/* how many */
 	struct env_trace *trace;	/* may be NULL: trace_printk text is dropped */
 	env_call_fn call;		/* engine's */
 	void *engine;			/* engine's */

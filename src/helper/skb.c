@@ -15,8 +15,6 @@ static void move(struct env_skb *s, u8 *to)
 	f->packet_end += by;
 	s->mac += by;
 	s->net += by;
-	if (s->transport)
-		s->transport += by;
 }
 
 static void note_lowest(struct env_frame *f)
@@ -30,10 +28,16 @@ int skb_need_head(struct env_skb *s, u32 n)
 	struct env_frame *f = &s->frame;
 	s64 room = (f->hard_end - f->hard_start) - (f->data_end - f->data);
 
-	if (n <= (u64)(f->data - f->hard_start))
-		return 0;
 	if (n > room)
 		return -ENOMEM;
+	if (n > s->headroom) {
+		u32 more = ROUND_UP(n - s->headroom, SKB_PAD);
+
+		s->headroom += more;
+		s->transport += more;
+	}
+	if (n <= (u64)(f->data - f->hard_start))
+		return 0;
 	move(s, f->hard_start + n + (room - n) / 2);
 	return 0;
 }
@@ -43,6 +47,7 @@ void skb_push(struct env_skb *s, u32 by)
 	s->frame.data -= by;
 	s->frame.data_meta = s->frame.data;
 	s->len += by;
+	s->headroom -= by;
 	note_lowest(&s->frame);
 }
 
@@ -51,6 +56,7 @@ void skb_pull(struct env_skb *s, u32 by)
 	s->frame.data += by;
 	s->frame.data_meta = s->frame.data;
 	s->len -= by;
+	s->headroom += by;
 }
 
 int skb_set_len(struct env_skb *s, u32 len)

@@ -3,6 +3,7 @@
  * Bounds are compared as numbers, because an offset from the program may lead far outside the buffer. Invariant of a frame:
  * hard_start <= data_meta <= data <= data_end <= hard_end, and packet_end == data_end unless there are frags. */
 #include "proto.h"
+#include "skb.h"
 #include <linux/bpf.h>
 
 enum {
@@ -180,9 +181,11 @@ PROTO(xdp_store_bytes) = {
 	.arg = { HARG_CTX, HARG_ANYTHING, HARG_MEM | HARG_RDONLY, HARG_SIZE },
 };
 
-/* As XDP programs get it: only noted down; who ran the program acts on it when r0 says XDP_REDIRECT. */
+/* Only noted down; who ran the program acts on it when r0 says XDP_REDIRECT. */
 HELPER(redirect)
 {
+	if (env->frame->flags & ENV_FRAME_SKB)
+		return skb_redirect(env, r1, r2);
 	if (r2)
 		return XDP_ABORTED;
 	env->redirect = (struct env_redirect){ .set = true, .ifindex = (u32)r1 };

@@ -91,7 +91,8 @@ static int shape_context(struct load *l, struct writer *w, u32 i)
 		return -ENOMEM;
 	if (!is_load(old))
 		return 0;
-	if (!f->bytes && bytes < f->size && !narrow(w, old, off - f->off, bytes, origin))
+	/* as the kernel does it: where its own field is no wider than the load, any part of ours yields all of it */
+	if (!f->bytes && bytes < f->size && bytes < f->frame_size && !narrow(w, old, off - f->off, bytes, origin))
 		return -ENOMEM;
 	if (BPF_MODE(old->code) == BPF_MEMSX && !extend(w, old, bytes, origin))
 		return -ENOMEM;

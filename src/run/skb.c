@@ -79,6 +79,8 @@ void run_skb_build(struct env_skb *s, const struct kind *k, u32 ifindex)
 		.protocol = ethertype(f.data, f.packet_end),
 		.pkt_type = packet_type(f.data, own),
 		.ifindex = ifindex,
+		.transport = 0xffff,
+		.headroom = HEADROOM,
 	};
 	s->frame.flags = ENV_FRAME_SKB;
 	s->frame.ingress_ifindex = 0;
@@ -111,13 +113,12 @@ u32 run_skb(struct prog *p, struct env *env, struct run_buffer *b)
 
 #define END_OF(member) (offsetof(struct __sk_buff, member) + sizeof(((struct __sk_buff *)0)->member))
 
-/* What the caller may not set: the places between the fields that are taken over. data_end is let through and ignored. */
+/* What the caller may not set: the places between the fields that are taken over. */
 static const struct { u16 from, to; } must_be_zero[] = {
 	{ 0, offsetof(struct __sk_buff, mark) },
 	{ END_OF(mark), offsetof(struct __sk_buff, priority) },
 	{ END_OF(ifindex), offsetof(struct __sk_buff, cb) },
-	{ END_OF(cb), offsetof(struct __sk_buff, data_end) },
-	{ END_OF(data_end), offsetof(struct __sk_buff, tstamp) },
+	{ END_OF(cb), offsetof(struct __sk_buff, tstamp) },
 	{ END_OF(gso_segs), offsetof(struct __sk_buff, gso_size) },
 	{ END_OF(gso_size), offsetof(struct __sk_buff, hwtstamp) },
 	{ END_OF(hwtstamp), sizeof(struct __sk_buff) },
@@ -205,6 +206,14 @@ static bool sum_is_right(const struct env_skb *s)
 	return csum_fold(s->csum) == csum_fold(l3_sum(s));
 }
 
+/* Since 6.18 what says that it is IP must have room for an IP header. */
+static bool is_malformed(const struct env_skb *s)
+{
+	s64 l3 = s->frame.data_end - s->net;
+
+	return (s->protocol == htons(ETH_P_IP) && l3 < 20) || (s->protocol == htons(ETH_P_IPV6) && l3 < 40);
+}
+
 static int build(struct run_buffer *b, const struct prog *p, const struct run_test *t, const struct __sk_buff *ctx)
 {
 	char name[IF_NAMESIZE];
@@ -215,6 +224,8 @@ static int build(struct run_buffer *b, const struct prog *p, const struct run_te
 	memcpy(run_buffer_place(b, 0, t->data_size_in, t->data_size_in), t->data_in, t->data_size_in);
 	run_skb_build(&b->skb, p->kind, ifindex);
 	set_room(b);
+	if (is_malformed(&b->skb))
+		return -EINVAL;
 	return t->ctx_in || t->ctx_out ? take_ctx(&b->skb, ctx) : 0;
 }
 
