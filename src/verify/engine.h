@@ -52,7 +52,7 @@ int state_insn_of(const struct state *s, u32 frameno);		/* where that frame is: 
 /* prune.c */
 bool state_same_callsites(const struct state *a, const struct state *b);
 struct state *prune_previous_entry(struct verifier *v, const struct state *cur, u32 insn);	/* find_prev_entry */
-void prune_widen(const struct state *old, struct state *cur);	/* widen_imprecise_scalars */
+void prune_widen(struct verifier *v, const struct state *old, struct state *cur);	/* widen_imprecise_scalars */
 int prune_branch_done(struct verifier *v, struct state *s);	/* update_branch_counts */
 void prune_forget(struct verifier *v);				/* all kept states, between two functions */
 

@@ -65,6 +65,17 @@ static bool reg_exact(struct id_map *m, const struct reg *old, const struct reg 
 	return reg_same(old, cur) && ids_match(m, old->id, cur->id) && ids_match(m, old->ref_id, cur->ref_id);
 }
 
+void equal_begin(struct verifier *v)
+{
+	v->ids->tmp = v->next_id;
+	v->ids->n = 0;
+}
+
+bool equal_exact(struct verifier *v, const struct reg *old, const struct reg *cur)
+{
+	return reg_exact(v->ids, old, cur);
+}
+
 static bool scalar_safe(struct verifier *v, const struct reg *old, const struct reg *cur, enum exact exact)
 {
 	if (!old->precise && v->bpf_capable && exact == NOT_EXACT && !(v->in->watch && v->in->watch->all_precise))
@@ -228,8 +239,7 @@ bool state_equal(struct verifier *v, struct state *old, struct state *cur, enum 
 {
 	if (old->cur != cur->cur || old->in_sleepable != cur->in_sleepable)
 		return false;
-	v->ids->tmp = v->next_id;
-	v->ids->n = 0;
+	equal_begin(v);
 	if (!refs_safe(v->ids, old, cur))
 		return false;
 	for (u32 i = 0; i <= old->cur; i++) {

@@ -156,6 +156,7 @@ static int return_to_caller(struct verifier *v, u32 *next)
 	bool callback = callee->in_callback;
 	int err = 0;
 
+	live_update(v);
 	if (callee->regs[BPF_REG_0].type == REG_STACK)
 		return verify_refuse(v, -EINVAL, "return-type", BPF_REG_0, "cannot return stack pointer to the caller");
 	if (callback)
@@ -171,7 +172,7 @@ static int return_to_caller(struct verifier *v, u32 *next)
 	/* numbers that change from one call to the next become unknown, or the calls would never look the same */
 	before = callback ? prune_previous_entry(v, s, *next) : NULL;
 	if (before)
-		prune_widen(before, s);
+		prune_widen(v, before, s);
 	return 0;
 }
 

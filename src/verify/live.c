@@ -5,7 +5,9 @@
  *
  * Path-insensitive like the kernel's 6.18 liveness: read is what any visit read, written is what every visit overwrote. A
  * query is made only about states all of whose paths were walked, so by then all reads are known. Facts change one
- * instruction at a time; a work list carries a change to the predecessors. Where this is imprecise it says "live". */
+ * instruction at a time; a work list carries a change to the predecessors when a path ends or a function returns: until then
+ * kept states, whose paths ended before, are cleaned without what the present path reads. Where this is imprecise it says
+ * "live". */
 #include "engine.h"
 #include "base/vec.h"
 

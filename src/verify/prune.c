@@ -180,7 +180,6 @@ static void clean_kept(struct verifier *v, struct kept *head, u32 insn)
 		if (k->state.branches || k->state.cleaned || k->state.insn != insn ||
 		    !state_same_callsites(&k->state, v->cur) || loop_is_open(v, &k->state))
 			continue;
-		live_update(v);
 		for (u32 i = 0; i <= k->state.cur; i++)
 			clean_frame(v, &k->state, i);
 		k->state.cleaned = true;
@@ -200,13 +199,12 @@ struct state *prune_previous_entry(struct verifier *v, const struct state *cur, 
 	return NULL;
 }
 
-static void widen_reg(const struct reg *old, struct reg *cur)
+static void widen_reg(struct verifier *v, const struct reg *old, struct reg *cur)
 {
 	if (old->type != REG_SCALAR || cur->type != REG_SCALAR || old->precise || cur->precise)
 		return;
-	if (reg_same(old, cur) && old->id == cur->id)
-		return;
-	reg_mark_unknown(cur);
+	if (!equal_exact(v, old, cur))
+		reg_mark_unknown(cur);
 }
 
 static bool is_spill(const struct slot *s)
@@ -215,17 +213,18 @@ static bool is_spill(const struct slot *s)
 }
 
 /* Numbers that nothing depended on so far and that change each time around may become anything: the loop converges then. */
-void prune_widen(const struct state *old, struct state *cur)
+void prune_widen(struct verifier *v, const struct state *old, struct state *cur)
 {
-	for (u32 n = 0; n <= old->cur; n++) {
+	equal_begin(v);
+	for (s32 n = old->cur; n >= 0; n--) {
 		const struct frame *from = old->frame[n];
 		struct frame *to = cur->frame[n];
 
 		for (u32 r = 0; r < ARRAY_SIZE(to->regs); r++)
-			widen_reg(&from->regs[r], &to->regs[r]);
+			widen_reg(v, &from->regs[r], &to->regs[r]);
 		for (u32 i = 0; i < MIN(from->n_slots, to->n_slots); i++)
 			if (is_spill(&from->slots[i]) && is_spill(&to->slots[i]))
-				widen_reg(&from->slots[i].spilled, &to->slots[i].spilled);
+				widen_reg(v, &from->slots[i].spilled, &to->slots[i].spilled);
 	}
 }
 

@@ -11,6 +11,8 @@ enum exact {
 
 int equal_init(struct verifier *v);
 bool state_equal(struct verifier *v, struct state *old, struct state *cur, enum exact exact);
+void equal_begin(struct verifier *v);	/* no ids are paired yet */
+bool equal_exact(struct verifier *v, const struct reg *old, const struct reg *cur);	/* the same, ids paired since equal_begin() */
 bool reg_same(const struct reg *a, const struct reg *b);	/* ids, references and precision apart */
 
 #endif

@@ -86,7 +86,7 @@ static int may_goto(struct verifier *v, const struct bpf_insn *i, u32 *next)
 		return -ENOMEM;	/* also when it is one too many: the kernel's answer */
 	other->may_goto_depth++;
 	if (before)
-		prune_widen(before, other);
+		prune_widen(v, before, other);
 	v->info[v->insn_idx].branch_seen = 3;
 	*next += i->off;
 	return 0;
@@ -333,6 +333,7 @@ static int walk_all_paths(struct verifier *v)
 		if (ret != WALK_PATH_DONE)
 			continue;
 		walk_scratch_all(v);
+		live_update(v);
 		ret = prune_branch_done(v, v->cur);
 		if (ret)
 			return ret;
