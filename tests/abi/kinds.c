@@ -212,9 +212,10 @@ static void holding(struct floor *f, u32 type)
 	f->close(again);
 	SAME("held: the id", 1, !lookup(f, m, &k, &got, 0) && got == id);
 	SAME("put over", 0, update(f, m, &k, &like, 0));
-	for (int i = 0; i < 200 && call(f, BPF_MAP_GET_FD_BY_ID, &a) != -ENOENT; i++)
+	for (int i = 0; i < 200 && fd_or_error(f, call(f, BPF_MAP_GET_FD_BY_ID, &a)) != -ENOENT;
+	     i++)
 		usleep(i * 100); /* the kernel waits for its readers */
-	SAME("gone", -ENOENT, call(f, BPF_MAP_GET_FD_BY_ID, &a));
+	SAME("gone", -ENOENT, fd_or_error(f, call(f, BPF_MAP_GET_FD_BY_ID, &a)));
 	f->close(like);
 	f->close(m);
 }
