@@ -32,10 +32,10 @@ static int change_tail(struct env_skb *s, u32 len, u64 flags)
 		return -EINVAL;
 	if (s->encapsulation)
 		return -ENOTSUPP_;
-	if (len < old)
-		skb_csum_pull(s, s->frame.data + len, old - len, len - net_offset(s));
 	err = skb_set_len(s, len);
-	if (!err)
+	if (len != old && s->ip_summed == ENV_CSUM_COMPLETE)
+		s->ip_summed = ENV_CSUM_NONE;
+	if (!err && s->gso_size)
 		s->gso_size = s->gso_segs = 0;
 	return err;
 }
@@ -82,6 +82,8 @@ static int widen(struct env_skb *s, u32 off, u32 by)
 
 	if (err)
 		return err;
+	/* A packet that ends before `off` gets what lies behind it in the kernel, zeros here. */
+	off = MIN(off, s->len);
 	skb_push(s, by);
 	memmove(s->frame.data, s->frame.data + by, off);
 	memset(s->frame.data + off, 0, by);

@@ -38,7 +38,8 @@ static u16 ethertype(const u8 *mac, const u8 *end)
 	return htons(end - mac >= ETH_HLEN + 2 && mac[14] == 0xff && mac[15] == 0xff ? ETH_P_802_3 : ETH_P_802_2);
 }
 
-static u8 packet_type(const u8 *dest, const u8 *own)
+/* Loopback has no broadcast address: there a broadcast is a multicast. */
+static u8 packet_type(const u8 *dest, const u8 *own, u32 ifindex)
 {
 	static const u8 everyone[ETH_ALEN] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
@@ -46,7 +47,7 @@ static u8 packet_type(const u8 *dest, const u8 *own)
 		return PACKET_HOST;
 	if (!(dest[0] & 1))
 		return PACKET_OTHERHOST;
-	return memcmp(dest, everyone, ETH_ALEN) ? PACKET_MULTICAST : PACKET_BROADCAST;
+	return ifindex == LOOPBACK || memcmp(dest, everyone, ETH_ALEN) ? PACKET_MULTICAST : PACKET_BROADCAST;
 }
 
 /* The address of an interface; loopback's, and those of interfaces without one, are zero. */
@@ -77,7 +78,7 @@ void run_skb_build(struct env_skb *s, const struct kind *k, u32 ifindex)
 		.mac = f.data,
 		.net = f.data + ETH_HLEN,
 		.protocol = ethertype(f.data, f.packet_end),
-		.pkt_type = packet_type(f.data, own),
+		.pkt_type = packet_type(f.data, own, ifindex),
 		.ifindex = ifindex,
 		.transport = 0xffff,
 		.headroom = HEADROOM,

@@ -107,8 +107,22 @@ static void csum_step(struct skb_gen *g, u32 id)
 	call(g, id);
 }
 
+/* What the kernel does to headers that are not all there reads behind the packet: nothing to compare. Jump over what follows. */
+static u32 begin_if_long(struct skb_gen *g)
+{
+	put(g, BPF_LDX | BPF_MEM | BPF_W, 1, 6, offsetof(struct __sk_buff, len), 0);
+	put(g, BPF_JMP | BPF_JLT | BPF_K, 1, 0, 0, 100);
+	return g->n - 1;
+}
+
+static void end_if_long(struct skb_gen *g, u32 at)
+{
+	g->insns[at].off = g->n - at - 1;
+}
+
 static void room_step(struct skb_gen *g)
 {
+	u32 at = begin_if_long(g);
 	static const s32 by[] = { 0, 4, 8, 14, 20, 28, 40, 50, -4, -8, -14, -20, -28, -40, 0xfff, -0xfff, 0x1000 };
 	u64 flags = 0;
 
@@ -119,10 +133,13 @@ static void room_step(struct skb_gen *g)
 	put64(g, 3, PICK(g, 0, 1));
 	put64(g, 4, flags);
 	call(g, BPF_FUNC_skb_adjust_room);
+	end_if_long(g, at);
 }
 
 static void number_step(struct skb_gen *g, u32 id)
 {
+	u32 at = id == BPF_FUNC_skb_change_proto ? begin_if_long(g) : 0;
+
 	switch (id) {
 	case BPF_FUNC_skb_change_tail:
 		put64(g, 2, PICK(g, 0, 14, 20, 34, 60, 64, 100, 1500, 16064, 16065));
@@ -158,6 +175,8 @@ static void number_step(struct skb_gen *g, u32 id)
 		put64(g, 2, number(g));
 	}
 	call(g, id);
+	if (at)
+		end_if_long(g, at);
 }
 
 /* Helpers without the packet. */
@@ -315,7 +334,7 @@ u32 skb_gen_packet(struct skb_gen *g, u8 *packet, u32 room)
 {
 	static const u8 types[][2] = { { 8, 0 }, { 8, 0 }, { 0x86, 0xdd }, { 0x86, 0xdd }, { 0x81, 0 }, { 0x88, 0xa8 },
 				       { 8, 6 }, { 0, 40 }, { 0, 0 } };
-	static const u32 lens[] = { 14, 15, 16, 18, 22, 34, 42, 54, 60, 74, 100, 200, 1500, 3700 };
+	static const u32 lens[] = { 14, 15, 16, 18, 22, 34, 42, 54, 60, 74, 74, 100, 100, 200, 200, 400, 1500, 3700 };
 	u32 size = lens[skb_gen_random(g, ARRAY_SIZE(lens))], at = 12;
 	const u8 *type = types[skb_gen_random(g, ARRAY_SIZE(types))];
 
