@@ -7,7 +7,7 @@ struct access_case {
 	char name[80];
 	bool strict, nogpl, unpriv, ours, socket;
 	int err; /* 0: accepted */
-	char text[256];
+	char text[512];
 	struct bpf_insn *insns; /* map fds are numbers of access_maps */
 	u32 n;
 	u32 func; /* where the second function begins; 0: none */
@@ -27,7 +27,7 @@ const void *access_btf(u32 *size);
 
 struct access_answer {
 	int err;
-	char text[256];
+	char text[512];
 };
 bool access_kernel_open(void); /* false: bpf(2) is not allowed here */
 bool access_kernel_unpriv(void); /* does it take programs of callers without rights? */
