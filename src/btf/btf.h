@@ -16,6 +16,10 @@ int btf_parse(struct btf_types **out, const void *data, u32 size, const struct b
 /* The same, but only the shape of each type is checked, as the kernel does for its own BTF: for tools that show what they can
  * of BTF that BTF_LOAD refuses. Everything below bears it. */
 int btf_parse_shapes(struct btf_types **out, const void *data, u32 size, const struct btf_types *base, struct log *log);
+/* Are .BTF and .BTF.ext of an object file safe to be followed by a reader that trusts them (libbpf)? 0; -EINVAL with the reason
+ * in err; -ENOMEM. Says nothing of what BTF_LOAD will think of it. */
+int btf_check_object(const void *data, u32 size, struct log *err);
+int btf_check_ext(const void *data, u32 size, struct log *err);
 struct obj *btf_obj(struct btf_types *b);
 void btf_put(struct btf_types *b);		/* NULL is fine */
 const void *btf_raw(const struct btf_types *b, u32 *size);

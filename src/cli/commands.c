@@ -1,5 +1,6 @@
 /* The table of subcommands, and main: dispatch, help and version are expanded from it. */
 #include "cli.h"
+#include <fcntl.h>
 
 const struct cli_option cli_no_options[] = { { 0 } };
 
@@ -80,11 +81,25 @@ int cli_version(int argc, char **argv)
 	return CLI_OK;
 }
 
+/* A closed standard descriptor would be the next file opened: a capture that gets error messages. It is held by one that can
+ * neither be read nor written, as one that is closed. */
+static void hold_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_PATH | O_CLOEXEC);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cli_command *c;
 	int status;
 
+	hold_standard_descriptors();
 	if (argc < 2) {
 		help_all(stderr);
 		return CLI_USAGE;

@@ -5,6 +5,7 @@
 #include "env/env.h"
 #include "sys/sys.h"
 #include <bpf/libbpf.h>
+#include <sys/stat.h>
 
 const struct cli_option cli_run_options[] = {
 	{ "in", 'r', "CAPTURE", "packets: a pcap or pcapng file, - for standard input" },
@@ -79,6 +80,14 @@ static int set_option(void *ctx, const struct cli_option *o, const char *value)
 	return CLI_OK;
 }
 
+/* What is read is mapped: to write over it would pull it away. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return a && b && !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static int check_args(struct args *a, int argc, char **argv, int first)
 {
 	const char *wrong = NULL;
@@ -87,6 +96,8 @@ static int check_args(struct args *a, int argc, char **argv, int first)
 		wrong = argc == first ? "needs an object" : "takes one object";
 	else if (!a->in == !a->data)
 		wrong = a->in ? "takes --in or --data, not both" : "needs packets: --in CAPTURE or --data HEX";
+	else if (same_file(a->in, a->out))
+		wrong = "--out is the file that --in reads";
 	else if (a->against && a->in && !strcmp(a->in, "-"))
 		wrong = "--against kernel reads the packets more than once: standard input will not do";
 	else if (a->against && a->floor == LOAD_KERNEL)
@@ -271,7 +282,7 @@ static int replay(struct run *r)
 		fprintf(stderr, "\r%*s\r", 40, "");
 	if (rc) {
 		cli_say(&r->err);
-		status = rc == -EINVAL ? CLI_INPUT : CLI_FAILED;
+		status = rc == -EINVAL ? CLI_INPUT : cli_exit_of(rc);
 	}
 	rc = net_finish(TAKE(r->out));
 	if (rc) {

@@ -84,6 +84,8 @@ int load_set_global(struct load_object *o, const char *text, struct log *err)
 
 /* ---- maps from files */
 
+#define MAX_LINE (32u << 20)
+
 static int parse_hex(const char *text, u8 *to, u32 size, struct log *err)
 {
 	u32 n = 0;
@@ -198,6 +200,31 @@ static int fill_numbered(struct filler *f, const char *path, u32 n, char *line, 
 	return rc;
 }
 
+/* As getline(), but no file makes it take all memory: -E2BIG. 0 at the end. */
+static ssize_t bounded_line(char **line, size_t *room, FILE *file)
+{
+	size_t len = 0;
+	int c;
+
+	while ((c = getc_unlocked(file)) != EOF) {
+		if (len + 2 > *room) {
+			size_t more = *room ? *room * 2 : 256;
+			char *bigger = more <= MAX_LINE ? realloc(*line, more) : NULL;
+
+			if (!bigger)
+				return more <= MAX_LINE ? -ENOMEM : -E2BIG;
+			*line = bigger;
+			*room = more;
+		}
+		(*line)[len++] = c;
+		if (c == '\n')
+			break;
+	}
+	if (len)
+		(*line)[len] = 0;
+	return ferror(file) ? -EIO : (ssize_t)len;
+}
+
 static int fill_lines(struct filler *f, const char *path, FILE *file, struct log *err)
 {
 	autofree char *line = NULL;
@@ -205,9 +232,13 @@ static int fill_lines(struct filler *f, const char *path, FILE *file, struct log
 	ssize_t len;
 	int rc = 0;
 
-	for (u32 n = 1; !rc && (len = getline(&line, &room, file)) >= 0; n++) {
+	for (u32 n = 1; !rc && (len = bounded_line(&line, &room, file)); n++) {
 		char *at = line;
 
+		if (len < 0) {
+			log_printf(err, "--map: %s:%u: %s", path, n, len == -E2BIG ? "a line too long to be an entry" : strerror(-len));
+			return len;
+		}
 		while (len && isspace((unsigned char)line[len - 1]))
 			line[--len] = 0;
 		while (isspace((unsigned char)*at))

@@ -8,9 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 /* libbpf's print function has no context argument: the object being worked on by this thread. */
@@ -37,27 +35,27 @@ static int check_floor(enum load_floor floor, struct log *err)
 	return -ENODEV;
 }
 
+/* As libbpf names an object after its file: what libbpf puts before ".bss" in the name of a map. */
+static void name_after(char name[64], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(name, 64, "%s", slash ? slash + 1 : path);
+	name[strcspn(name, ".")] = 0;
+}
+
 static int open_object(struct load_object *o, const char *path, struct log *err)
 {
-	struct stat st;
-	char magic[4];
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int rc;
+	char name[64];
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = name);
+	int rc = load_read_file(&o->file, path, err);
 
-	if (fd < 0 || fstat(fd, &st)) {
-		rc = -errno;
-		log_printf(err, "%s: %s", path, strerror(-rc));
+	if (!rc)
+		rc = load_check(&o->file, path, err);
+	if (rc)
 		return rc;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		log_printf(err, "%s: is a directory", path);
-		return -EISDIR;
-	}
-	if (read(fd, magic, 4) != 4 || memcmp(magic, "\177ELF", 4)) {
-		log_printf(err, "%s: is not a BPF object (no ELF header)", path);
-		return -ENOEXEC;
-	}
-	o->obj = bpf_object__open_file(path, NULL);
+	name_after(name, path);
+	o->obj = bpf_object__open_mem(o->file.data, o->file.size, &opts);
 	rc = libbpf_get_error(o->obj);
 	if (rc) {
 		autofree char *why = log_text(&o->messages, NULL);
@@ -136,6 +134,7 @@ void load_close(struct load_object *o)
 	if (o->made_from)
 		unlink(o->made_from);
 	free(o->made_from);
+	free(o->file.data);
 	free(o);
 }
 

@@ -20,12 +20,18 @@ struct load_opts {
 	const char *const *map;		/* "NAME=FILE" texts: maps filled after load, typed by BTF */
 	u32 n_set, n_map;
 };
+/* An object file as read once: what was checked is what libbpf opens. */
+struct load_file {
+	u8 *data;	/* owned */
+	size_t size;
+};
 struct load_object {
 	struct bpf_object *obj;
 	struct btf_types *btf;		/* the object's own types; NULL when it has none */
 	enum load_floor floor;
 	bool loaded;			/* bpf(2) took it; what failed later was our filling of maps */
 	struct log messages;		/* what libbpf said, verifier log included */
+	struct load_file file;
 	char *made_from;		/* temporary object compiled from a .c file; owned, unlinked on close */
 };
 

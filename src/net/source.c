@@ -201,7 +201,7 @@ int net_read(struct net_source *s, struct net_packet *packets, u32 max, struct l
 		if (rc < 0) {
 			s->damaged = true;
 			log_printf(err, "%s: %s", s->name, rc == -EBADMSG ? "the gzip stream is damaged or breaks off" : strerror(-rc));
-			return rc;
+			return rc == -EBADMSG ? -EINVAL : rc;
 		}
 		if (rc == 0) {
 			s->damaged = true;
