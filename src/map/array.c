@@ -50,7 +50,7 @@ int map_array_check_update(const struct map *m, const void *key, u64 flags)
 		return -E2BIG;
 	if (flags & BPF_NOEXIST)
 		return -EEXIST;
-	return flags & BPF_F_LOCK ? -EINVAL : 0; /* no values with a lock yet */
+	return map_flags_lock_ok(m, flags) ? 0 : -EINVAL;
 }
 
 struct array {
@@ -112,7 +112,10 @@ static int array_update(struct map *m, const void *key, const void *value, u64 f
 
 	if (unlikely(err))
 		return err;
-	copy_value(m->values + (u64)i * m->stride, value, m->value_size);
+	if (unlikely(flags & BPF_F_LOCK))
+		map_value_set_locked(m, m->values + (u64)i * m->stride, value);
+	else
+		map_value_set(m, m->values + (u64)i * m->stride, value);
 	return 0;
 }
 
@@ -122,7 +125,7 @@ static int array_copy_out(struct map *m, const void *key, void *value, u64 flags
 
 	if (!from)
 		return -ENOENT;
-	copy_value(value, from, m->value_size);
+	map_value_get(m, value, from, flags);
 	return 0;
 }
 

@@ -25,7 +25,7 @@ static struct elem *replace(struct htab *h, _Atomic uintptr_t *link, struct elem
 			    const void *key, const void *value, struct elem *e)
 {
 	htab_set_key(h, e, key, atomic_load_explicit(&old->hash, memory_order_relaxed));
-	copy_value(elem_value(h, e), value, h->m.value_size);
+	map_value_set(&h->m, elem_value(h, e), value);
 	htab_replace(link, old, e);
 	return old;
 }
@@ -39,7 +39,7 @@ static int insert(struct htab *h, struct bucket *b, u32 hash, const void *key, c
 	if (!e)
 		return err;
 	htab_set_key(h, e, key, hash);
-	copy_value(elem_value(h, e), value, h->m.value_size);
+	map_value_set(&h->m, elem_value(h, e), value);
 	htab_link(h, b, e);
 	return 0;
 }
@@ -54,12 +54,14 @@ static int update(struct htab *h, const void *key, const void *value, u64 flags,
 	struct elem *old;
 	int err;
 
-	if (unlikely(flags > BPF_EXIST))
+	if (unlikely((flags & ~(u64)BPF_F_LOCK) > BPF_EXIST || !map_flags_lock_ok(&h->m, flags)))
 		return -EINVAL;
 	spin_lock(&b->lock);
 	old = htab_find_locked(h, b, key, hash, &link);
-	err = htab_check_flags(old, flags);
-	if (!err && old)
+	err = htab_check_flags(old, flags & ~(u64)BPF_F_LOCK);
+	if (!err && old && flags & BPF_F_LOCK) /* in place, so that holders of the lock see it change */
+		map_value_set_locked(&h->m, elem_value(h, old), value);
+	else if (!err && old)
 		spare->e = replace(h, link, old, key, value, spare->e);
 	else if (!err)
 		err = insert(h, b, hash, key, value, list);
@@ -80,7 +82,7 @@ static int hash_copy_out(struct map *m, const void *key, void *value, u64 flags)
 
 	if (!from)
 		return -ENOENT;
-	copy_value(value, from, m->value_size);
+	map_value_get(m, value, from, flags);
 	return 0;
 }
 
@@ -102,14 +104,14 @@ static int hash_lookup_delete(struct map *m, void *key, void *value, u64 flags)
 
 	if (!e)
 		return -ENOENT;
-	copy_value(value, elem_value(h, e), m->value_size);
+	map_value_get(m, value, elem_value(h, e), flags);
 	map_pool_put(&h->pool, e, env_cpu_hint());
 	return 0;
 }
 
 static void value_out(struct htab *h, struct elem *e, void *to)
 {
-	copy_value(to, elem_value(h, e), h->m.value_size);
+	map_value_get(&h->m, to, elem_value(h, e), BPF_F_LOCK);
 }
 
 static int hash_batch(struct map *m, u32 bucket, struct map_batch *b)

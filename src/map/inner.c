@@ -2,13 +2,22 @@
  * verifier judges by it what a program does with an inner map; every map that is put in must be
  * like it. It belongs to the outer map. */
 #include "inner.h"
+#include "btf/btf.h"
 
-/* bpf_map_meta_equal() of kernel/bpf/map_in_map.c; values with special fields can't be made yet, so
- * there is no record to compare. */
+static bool record_equal(const struct map_record *a, const struct map_record *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->mask == b->mask && a->n == b->n &&
+	       !memcmp(a->field, b->field, a->n * sizeof(*a->field));
+}
+
+/* bpf_map_meta_equal() of kernel/bpf/map_in_map.c */
 bool map_meta_equal(const struct map *template, const struct map *m)
 {
 	return template->type == m->type && template->key_size == m->key_size &&
-	       template->value_size == m->value_size && template->flags == m->flags;
+	       template->value_size == m->value_size && template->flags == m->flags &&
+	       record_equal(template->record, m->record);
 }
 
 static void not_counted(struct obj *o)
@@ -43,12 +52,26 @@ int map_inner_new(struct map **out, const struct map_attr *attr)
 	t->extra = like->extra;
 	t->stride = like->stride;
 	t->memfd = -1;
+	if (like->record) {
+		t->record = malloc(sizeof(*t->record));
+		if (!t->record) {
+			free(t);
+			return -ENOMEM;
+		}
+		*t->record = *like->record;
+		t->btf = like->btf;
+		obj_get(btf_obj(t->btf));
+	}
 	*out = t;
 	return 0;
 }
 
 void map_inner_free(struct map *template)
 {
+	if (template && template->btf)
+		btf_put(template->btf);
+	if (template)
+		free(template->record);
 	free(template);
 }
 

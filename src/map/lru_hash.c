@@ -41,7 +41,7 @@ static void fill(const struct htab *h, struct elem *e, const void *key, u32 hash
 		 u32 ref)
 {
 	htab_set_key(h, e, key, hash);
-	copy_value(elem_value(h, e), value, h->m.value_size);
+	map_value_set(&h->m, elem_value(h, e), value);
 	atomic_store_explicit(&e->ref, ref, memory_order_relaxed);
 }
 
@@ -130,7 +130,7 @@ static int take_out(struct htab *h, const void *key, void *value)
 	e = htab_find_locked(h, b, key, hash, &link);
 	if (e) {
 		if (value)
-			copy_value(value, elem_value(h, e), h->m.value_size);
+			map_value_get(&h->m, value, elem_value(h, e), 0);
 		htab_unlink(link, e);
 		map_lru_remove(e->node);
 	}
@@ -156,7 +156,7 @@ static int lru_hash_copy_out(struct map *m, const void *key, void *value, u64 fl
 
 	if (!e)
 		return -ENOENT;
-	copy_value(value, elem_value(h, e), m->value_size);
+	map_value_get(m, value, elem_value(h, e), 0);
 	return 0;
 }
 
@@ -173,7 +173,7 @@ static int lru_hash_copy_in(struct map *m, const void *key, const void *value, u
 
 static void value_out(struct htab *h, struct elem *e, void *to)
 {
-	copy_value(to, elem_value(h, e), h->m.value_size);
+	map_value_get(&h->m, to, elem_value(h, e), 0);
 }
 
 static void let_go(struct htab *h, struct elem *e)

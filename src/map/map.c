@@ -101,6 +101,7 @@ static void map_gone(struct env_deferred *d)
 		close(m->memfd);
 	if (m->btf)
 		btf_put(m->btf);
+	free(m->record);
 	pthread_mutex_destroy(&m->owner.lock);
 	m->ops->free(m);
 }
@@ -148,6 +149,8 @@ int map_new(struct map **out, const struct map_attr *attr)
 	if (err)
 		return err;
 	err = name_ok(attr->name) ? map_check_btf(attr) : -EINVAL;
+	if (!err && attr->btf && attr->btf_value_id)
+		err = map_record_new(&m->record, attr);
 	if (err) {
 		map_put(m);
 		return err;
@@ -173,17 +176,16 @@ u32 map_user_value_size(const struct map *m)
 	return kind->values_are_fds ? sizeof(u32) : m->value_size;
 }
 
-/* No values with a bpf_spin_lock yet, so BPF_F_LOCK never has anything to lock. */
 int map_check_read(const struct map *m, u64 flags)
 {
-	return flags ? -EINVAL : 0;
+	return flags & ~(u64)BPF_F_LOCK || !map_flags_lock_ok(m, flags) ? -EINVAL : 0;
 }
 
 int map_check_write(const struct map *m, u64 flags)
 {
 	if (atomic_load(&m->frozen))
 		return -EPERM;
-	return flags & BPF_F_LOCK ? -EINVAL : 0;
+	return map_flags_lock_ok(m, flags) ? 0 : -EINVAL;
 }
 
 /* A map without keys takes no key (___bpf_copy_key). */
@@ -302,6 +304,8 @@ int map_lookup_delete(struct map *m, void *key, void *value, u64 flags)
  * in the kernel. A mapping that user space makes later is refused PROT_WRITE by the seal. */
 int map_freeze(struct map *m)
 {
+	if (m->record)
+		return -ENOTSUPP_;
 	if (atomic_load(&m->frozen))
 		return -EPERM;
 	if (atomic_load(&m->write_users))

@@ -13,8 +13,7 @@
 #include <pthread.h>
 
 struct map;
-struct map_record; /* special fields of the values (locks, timers, kptrs); comes with the first of
-		      them */
+struct map_record;
 struct btf_types;
 struct log;
 
@@ -88,7 +87,7 @@ struct map {
 	struct btf_types *btf;
 	struct map *inner; /* maps of maps: the template of what is in them, without storage, the
 			      verifier's to look at; else NULL */
-	struct map_record *record; /* NULL: values are plain bytes (the only case so far) */
+	struct map_record *record; /* special fields of the values; NULL: plain bytes. Owned */
 	u8 *values; /* ARRAY: element i lies at values + i * stride (for inlined look-ups); else
 		       NULL */
 	u32 stride;
@@ -103,6 +102,41 @@ struct map {
 	_Atomic bool frozen;	 /* user space may no longer write */
 	_Atomic u32 write_users; /* user-side writes under way or writable mappings known */
 };
+
+/* Fields of values that belong to the kernel, found by their types in BTF: only helpers reach them,
+ * and copies leave them alone. record.c */
+enum map_field_type {
+	MAP_FIELD_SPIN_LOCK,
+	MAP_FIELD_RES_SPIN_LOCK,
+	MAP_FIELD_TIMER,
+	MAP_FIELD_WQ,
+	MAP_FIELD_TASK_WORK,
+	MAP_FIELD_LIST_HEAD,
+	MAP_FIELD_RB_ROOT,
+	MAP_FIELD_REFCOUNT,
+	MAP_FIELD_KPTR_UNREF, /* from here on: pointers */
+	MAP_FIELD_KPTR_REF,
+	MAP_FIELD_KPTR_PERCPU,
+	MAP_FIELD_UPTR,
+	MAP_FIELD_COUNT,
+};
+enum { MAP_FIELDS_MAX = 11 }; /* the kernel's BTF_FIELDS_MAX */
+struct map_field {
+	u8 type; /* enum map_field_type */
+	u32 off, size;
+	u32 btf_id; /* pointers: the struct behind it, in the map's BTF */
+};
+struct map_record {
+	u32 n, mask; /* mask: 1 << type of each */
+	struct map_field field[MAP_FIELDS_MAX]; /* in order of offset */
+};
+const char *map_field_name(enum map_field_type type); /* as the kernel's log calls it */
+const struct map_field *map_field(const struct map *m, enum map_field_type type); /* the first; NULL */
+bool map_has_fields(const struct map *m, u32 mask);
+/* bpf_spin_lock() and bpf_spin_unlock() on the 4 bytes of a value's lock. */
+void map_value_lock(void *lock);
+void map_value_unlock(void *lock);
+bool map_flags_lock_ok(const struct map *m, u64 flags); /* BPF_F_LOCK needs a lock in the value */
 
 /* Values that user space gives as descriptors: what sys turns them into before the update. */
 enum map_fds {

@@ -62,7 +62,7 @@ static int percpu_array_update(struct map *m, const void *key, const void *value
 	int err = map_array_check_update(m, key, flags);
 
 	if (!err)
-		copy_value(value_at(of(m), LOAD(u32, key), cpu), value, m->value_size);
+		map_value_set(m, value_at(of(m), LOAD(u32, key), cpu), value);
 	return err;
 }
 

@@ -35,6 +35,9 @@ int map_event_output(struct map_event *e, struct env *env, const struct map_perf
 int map_check_btf(
     const struct map_attr *attr); /* do the key and value types fit the sizes and the kind? */
 
+int map_record_new(struct map_record **out,
+		   const struct map_attr *attr); /* *out NULL: values are plain bytes */
+
 /* Large zeroed memory that costs nothing until it is touched. Refused, as the kernel refuses it,
  * when the machine does not have as much memory at all. */
 bool map_area_fits(u64 size);
@@ -91,6 +94,21 @@ RACY static inline void copy_value(void *to, const void *from, u32 size)
 	default:
 		memcpy(to, from, size);
 	}
+}
+
+/* Values with special fields: copied into an element around them; out of it with zeros instead of them,
+ * under the value's lock with BPF_F_LOCK. value.c */
+void map_value_set_around(const struct map *m, void *to, const void *from);
+void map_value_hide_fields(const struct map *m, void *value);
+void map_value_set_locked(const struct map *m, void *to, const void *from);
+void map_value_get(const struct map *m, void *to, const void *from, u64 flags);
+
+static inline void map_value_set(const struct map *m, void *to, const void *from)
+{
+	if (unlikely(m->record))
+		map_value_set_around(m, to, from);
+	else
+		copy_value(to, from, m->value_size);
 }
 
 #endif

@@ -245,8 +245,7 @@ static int run(struct sys_call *c, struct map *m, u32 cmd)
 	u32 max = c->attr.batch.count;
 	int err;
 
-	/* BPF_F_LOCK: no values with a lock yet */
-	if (c->attr.batch.elem_flags ||
+	if (c->attr.batch.elem_flags & ~(u64)BPF_F_LOCK || !map_flags_lock_ok(m, c->attr.batch.elem_flags) ||
 	    (cmd & (MAP_BATCH_LOOKUP | MAP_BATCH_TAKE) && map_buckets(m) && c->attr.batch.flags))
 		return -EINVAL;
 	if (!max)

@@ -1,5 +1,5 @@
 /* What the files about memory access and calls share with each other: mem.c ctx.c stack.c packet.c ptr.c null.c special.c
- * unpriv.c
+ * lock.c unpriv.c
  * mem_insn.c mem_helper.c call.c call_args.c refs.c. */
 #ifndef VERIFY_ACCESS_H
 #define VERIFY_ACCESS_H
@@ -30,7 +30,7 @@ void ptr_invalidate(struct verifier *v, struct reg *r);
 /* mem.c. `off` includes the register's fixed offset. */
 int mem_region(struct verifier *v, u32 regno, s32 off, s32 size, u32 mem_size, bool zero_ok);
 int mem_map_flags(struct verifier *v, u32 regno, s32 off, s32 size, bool write);
-int mem_map_value(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok);
+int mem_map_value(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok, bool direct);
 bool mem_is_constant(const struct map *m); /* its contents never change again */
 int mem_aligned(struct verifier *v, u32 regno, s32 off, u32 size, bool strict_once);
 /* check_ptr_off_reg: the pointer as it was given, at most a fixed offset added. */
@@ -51,14 +51,14 @@ int stack_constant(struct verifier *v, const struct reg *r, u32 size, s64 *value
 int packet_access(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok);
 bool packet_helper_ok(const struct verifier *v, bool pkt_access);
 
-/* special.c: fields of a map's value that only helpers may touch */
-struct special {
-	u32 off, size;
-	const char *name; /* as the kernel's log calls it: "bpf_spin_lock" */
-	bool kptr;
-};
-/* The first such field that overlaps [min, max); false: none. */
-bool special_overlap(const struct map *m, s64 min, u64 max, struct special *found);
+/* special.c: fields of a map's value that only helpers may touch. direct: a load or store, which may touch whole pointers */
+int special_check(struct verifier *v, u32 regno, s32 off, s32 size, bool direct);
+int special_access(struct verifier *v, u32 regno, s32 off, int value_regno);	/* the rules of those pointers, after it */
+
+/* lock.c */
+bool lock_may_be_in(const struct reg *r);
+int lock_arg(struct verifier *v, u32 regno, bool taken);	/* bpf_spin_lock (taken) or bpf_spin_unlock is called with it */
+int lock_check_map(struct verifier *v, const struct map *m);	/* may programs of this kind use such values? */
 
 /* unpriv.c: what callers without CAP_PERFMON may do with pointers; no demands on the others */
 struct ptr_mask {

@@ -302,7 +302,7 @@ static int set_result(struct verifier *v, const struct call *c)
 		return verify_refuse(v, -EINVAL, "not-built", -1, "the result of bpf_%s is not built yet",
 				     helper_name(c->id));
 	}
-	if (r0->flags & REGF_NULL)
+	if (r0->flags & REGF_NULL || lock_may_be_in(r0))
 		r0->id = ++v->next_id;
 	if ((ret & HRET_BASE_MASK) != HRET_RINGBUF_MEM)
 		return 0;

@@ -29,6 +29,8 @@ static const struct accepts func_types[MAX_TYPES] = { { REG_FUNC, 0, "func" } };
 static const struct accepts stack_types[MAX_TYPES] = { { REG_STACK, 0, "fp" } };
 static const struct accepts str_types[MAX_TYPES] = { { REG_MAP_VALUE, 0, "map_value" } };
 
+static const struct accepts lock_types[MAX_TYPES] = { { REG_MAP_VALUE, 0, "map_value" } };
+
 static const struct accepts *const accepted[HARG_BASE_MASK] = {
 	[HARG_CONST_MAP_PTR] = map_types,
 	[HARG_MAP_KEY] = mem_types,
@@ -44,6 +46,7 @@ static const struct accepts *const accepted[HARG_BASE_MASK] = {
 	[HARG_FUNC] = func_types,
 	[HARG_STACK] = stack_types,
 	[HARG_CONST_STR] = str_types,
+	[HARG_SPIN_LOCK] = lock_types,
 };
 
 static u32 base_of(u32 arg)
@@ -215,7 +218,7 @@ static int arg_str(struct verifier *v, u32 regno)
 	if (!m->ops->direct_value)
 		return verify_refuse(v, -EACCES, "helper-arg-str", regno,
 				     "no direct value access support for this map type");
-	err = mem_map_value(v, regno, r->off, (s32)m->value_size - r->off, false);
+	err = mem_map_value(v, regno, r->off, (s32)m->value_size - r->off, false, false);
 	if (err)
 		return err;
 	off = (u32)(r->off + (s64)r->v.bits.value);
@@ -254,6 +257,8 @@ static int check_memory(struct verifier *v, struct call *c, u32 regno, u32 arg)
 		return 0;
 	case HARG_CONST_STR:
 		return arg_str(v, regno);
+	case HARG_SPIN_LOCK:
+		return lock_arg(v, regno, c->id == BPF_FUNC_spin_lock);
 	default:
 		return 0;
 	}

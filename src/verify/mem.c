@@ -137,25 +137,11 @@ int mem_map_flags(struct verifier *v, u32 regno, s32 off, s32 size, bool write)
 	return 0;
 }
 
-static int check_special(struct verifier *v, u32 regno, s32 off, s32 size)
-{
-	const struct reg *r = &state_regs(v->cur)[regno];
-	struct special s;
-
-	if (!special_overlap(r->map, r->v.smin + off, r->v.umax + (u64)(s64)off + (u64)(s64)size, &s))
-		return 0;
-	if (s.kptr)
-		return verify_refuse(v, -EACCES, "special-field", regno,
-				     "pointers to kernel objects in map values are not built yet");
-	return verify_refuse(v, -EACCES, "special-field", regno, "%s cannot be accessed directly by load/store",
-			     s.name);
-}
-
-int mem_map_value(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok)
+int mem_map_value(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok, bool direct)
 {
 	int err = mem_region(v, regno, off, size, state_regs(v->cur)[regno].map->value_size, zero_ok);
 
-	return err ? err : check_special(v, regno, off, size);
+	return err ? err : special_check(v, regno, off, size, direct);
 }
 
 /* Access by type. */
@@ -216,7 +202,9 @@ static int access_map_value(struct verifier *v, const struct access *a)
 	if (!err)
 		err = mem_map_flags(v, a->regno, a->off, (s32)a->size, a->write);
 	if (!err)
-		err = mem_map_value(v, a->regno, a->off, (s32)a->size, false);
+		err = mem_map_value(v, a->regno, a->off, (s32)a->size, false, true);
+	if (!err)
+		err = special_access(v, a->regno, a->off, a->value_regno);
 	if (err)
 		return err;
 	if (!a->write && a->value_regno >= 0 && value_is_const(&r->v) && m->ops->direct_value &&

@@ -34,7 +34,7 @@ int mem_helper_access(struct verifier *v, u32 regno, s32 size, bool write, bool 
 		if (r->flags & REGF_NULL)
 			return refuse_type(v, regno, r);
 		err = mem_map_flags(v, regno, r->off, size, write);
-		return err ? err : mem_map_value(v, regno, r->off, size, zero_ok);
+		return err ? err : mem_map_value(v, regno, r->off, size, zero_ok, false);
 	case REG_MEM:
 		if (r->flags & REGF_NULL)
 			return refuse_type(v, regno, r);

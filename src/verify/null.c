@@ -31,7 +31,8 @@ static void decide(struct reg *r, void *arg)
 		return;
 	}
 	ptr_mark_not_null(r);
-	r->id = 0;
+	if (!lock_may_be_in(r)) /* whose id says which element's lock it is */
+		r->id = 0;
 }
 
 void ptr_mark_null(struct verifier *v, struct state *s, u32 regno, bool is_null)

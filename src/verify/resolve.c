@@ -1,6 +1,7 @@
 /* What 64-bit loads name: maps by descriptor, their values, functions. Nothing is rewritten here; info[].map and the used-map
  * index say what each load means. The first look at every opcode happens here too, as in resolve_pseudo_ldimm64(). */
 #include "engine.h"
+#include "access.h"
 
 #define RULE "ld-imm64"
 
@@ -17,8 +18,10 @@ static bool names_index(const struct bpf_insn *i)
 /* Maps that some programs may not use (check_map_prog_compatibility). */
 static int check_map(struct verifier *v, const struct map *m)
 {
-	if (!(v->in->prog_flags & ABI_F_SLEEPABLE))
-		return 0;
+	int err = lock_check_map(v, m);
+
+	if (err || !(v->in->prog_flags & ABI_F_SLEEPABLE))
+		return err;
 	switch (m->type) {
 	case BPF_MAP_TYPE_HASH:
 	case BPF_MAP_TYPE_LRU_HASH:

@@ -82,7 +82,7 @@ int unpriv_bounds(struct verifier *v, u32 regno)
 		return 0;
 	if (r->type == REG_MAP_VALUE) {
 		struct refusal *why = v->why;
-		int err = mem_map_value(v, regno, r->off, 1, false);
+		int err = mem_map_value(v, regno, r->off, 1, false, false);
 
 		if (err)
 			why->rule = NULL; /* what follows is the reason */

@@ -46,9 +46,11 @@ static void load(void)
 		EQ(btf_parse(&btf, blob, sizeof(blob), NULL, NULL), 0);
 }
 
+static u32 create_flags;
+
 static int create(u32 type, u32 key, u32 value, u32 max, u32 key_id, u32 value_id)
 {
-	u32 flags = type == BPF_MAP_TYPE_LPM_TRIE ? BPF_F_NO_PREALLOC : 0;
+	u32 flags = type == BPF_MAP_TYPE_LPM_TRIE ? BPF_F_NO_PREALLOC : create_flags;
 	struct map_attr a = { .type = type, .key_size = key, .value_size = value, .max_entries = max, .flags = flags,
 		.btf = btf, .btf_key_id = key_id, .btf_value_id = value_id };
 	union abi_attr attr = { .map_create = { .map_type = type, .key_size = key, .value_size = value, .max_entries = max,
@@ -96,11 +98,18 @@ int main(int argc, char **argv)
 	EQ(create(BPF_MAP_TYPE_PROG_ARRAY, 4, 4, 2, 0, U32), -EINVAL);
 	EQ(create(BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, 0, 0), 0);
 	EQ(create(BPF_MAP_TYPE_RINGBUF, 0, 0, 4096, 0, WORD), -EINVAL);
+	/* what is in a value belongs to the kernel */
+	EQ(create(BPF_MAP_TYPE_HASH, 4, 8, 2, U32, LOCKED), 0);
+	EQ(create(BPF_MAP_TYPE_ARRAY, 4, 8, 2, U32, LOCKED), 0);
+	EQ(create(BPF_MAP_TYPE_LRU_HASH, 4, 8, 2, U32, LOCKED), -EOPNOTSUPP);
+	EQ(create(BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 2, U32, LOCKED), -EOPNOTSUPP);
+	EQ(create(BPF_MAP_TYPE_HASH, 4, 8, 2, U32, HOLDER), 0);
+	EQ(create(BPF_MAP_TYPE_PERCPU_HASH, 4, 8, 2, U32, HOLDER), 0);
+	create_flags = BPF_F_RDONLY_PROG;
+	EQ(create(BPF_MAP_TYPE_ARRAY, 4, 8, 2, U32, LOCKED), -EACCES);
+	EQ(create(BPF_MAP_TYPE_ARRAY, 4, 4, 2, U32, WORD), 0);
 	if (on_kernel)
 		return tap_done();
-	/* not built yet; the kernel takes these */
-	EQ(create(BPF_MAP_TYPE_HASH, 4, 8, 2, U32, LOCKED), -EOPNOTSUPP);
-	EQ(create(BPF_MAP_TYPE_HASH, 4, 8, 2, U32, HOLDER), -EOPNOTSUPP);
 	btf_put(btf);
 	return tap_done();
 }

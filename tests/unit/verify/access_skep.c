@@ -53,15 +53,15 @@ static struct map *new_map(const struct access_map *m)
 	u32 key = 0;
 	int err;
 
+	if (m->lock) {
+		attr.btf = prog_btf();
+		attr.btf_key_id = 1;
+		attr.btf_value_id = 4;
+	}
 	err = map_new(&map, &attr);
 	if (err) {
 		printf("# map of type %u: %s\n", m->type, strerror(-err));
 		return NULL;
-	}
-	if (m->lock) {
-		/* map_new() takes no locks yet; the verifier must know them nevertheless */
-		map->btf = prog_btf();
-		map->btf_value_id = 4;
 	}
 	if (m->frozen) {
 		map_copy_in(map, &key, access_contents, 0);
