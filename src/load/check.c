@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #define MAX_OBJECT (64u << 20)
+#define MAX_ZEROS (128u << 20) /* a few bytes of file that become this much memory, several times over */
 
 /* ---- reading */
 
@@ -131,7 +132,7 @@ static int check_bounds(const struct elf *e, u32 i)
 	if (s.sh_type == SHT_NULL)
 		return 0;
 	if (s.sh_type == SHT_NOBITS)
-		return s.sh_size <= INT32_MAX ? 0 : damaged(e, "too much zeroed memory in section", i);
+		return s.sh_size <= MAX_ZEROS ? 0 : damaged(e, "more than 128 MB of zeroes: section", i);
 	if (s.sh_offset > e->size || s.sh_size > e->size - s.sh_offset)
 		return damaged(e, "beyond the end of the file: section", i);
 	if (s.sh_type == SHT_STRTAB && (!s.sh_size || e->data[s.sh_offset + s.sh_size - 1]))
