@@ -76,7 +76,7 @@ static u32 func(struct builder *b, const struct engine_func *f)
 		args[n] = arg_type(b, arg, &tags[n]);
 	proto = type(b, NULL, BTF_KIND_FUNC_PROTO, n, f->returns_void ? 0 : 1);
 	for (u32 i = 0; i < n; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "a%u", i);
 		word(b, str(b, name));
