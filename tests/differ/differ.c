@@ -57,8 +57,10 @@ static PRINTF(3, 4) void found(enum bad what, u64 seed, const char *fmt, ...)
 static u32 make_packet(u8 *packet, u64 seed, u32 n)
 {
 	u64 rnd = seed * 31 + n;
-	u32 size = 14 + gen_rnd64(&rnd) % (n ? PACKET_MAX - 14 : 60);
+	u32 size = 14 + gen_rnd64(&rnd) % (n == 1 ? 60 : PACKET_MAX - 14);
 
+	if (!n)		/* just as long as programs check for: one byte too far is outside */
+		size = (u32[]){ 14, 20, 34, 54 }[size % 4];
 	for (u32 i = 0; i < size; i += 8) {
 		u64 x = gen_rnd64(&rnd), shape = x >> 61;
 
