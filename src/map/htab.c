@@ -288,7 +288,7 @@ u64 map_htab_steps(struct map *m, const void *key)
 
 u64 map_htab_memory(const struct map *m)
 {
-	const struct htab *h = container_of(m, struct htab, m);
+	struct htab *h = map_htab_of((struct map *)m); /* its lock is taken */
 
 	return sizeof(*h) + ((u64)h->mask + 1) * sizeof(struct bucket) + map_pool_memory(&h->pool) +
 	       h->n_spares * sizeof(*h->spares) + map_lru_memory(h);

@@ -29,22 +29,23 @@ struct bucket {
 	struct spinlock lock;
 };
 
-/* Elements: made one after the other as they are first needed, kept on a list per CPU when freed.
- */
+/* Elements: made one after the other as they are first needed, freed to a list per CPU, from there
+ * to the chunks they were made of: pool.c */
 struct pool_list {
 	struct spinlock lock;
+	u32 n;
 	struct elem *first;
 } __attribute__((aligned(CACHE_LINE)));
 
 struct pool_chunk;
 struct pool {
-	struct spinlock lock; /* over the making of elements */
-	u32 elem_size, per_chunk, max, made;
+	struct spinlock lock; /* over the chunks */
+	u32 elem_size, per_chunk, list_long, max, made;
 	u32 cpu_value_size; /* 0, or bytes of one CPU's value */
 	u32 value_off;
-	u64 cpu_stride; /* from an element's value on one CPU to the next CPU's */
-	u32 chunk_at;	/* elements made in the newest chunk */
-	struct pool_chunk *chunks;
+	u64 cpu_stride;	 /* from an element's value on one CPU to the next CPU's */
+	u64 chunk_align; /* of chunks that come and go; 0: preallocated, one that stays */
+	struct pool_chunk *chunks, *with_free;
 	u32 n_lists;
 	struct pool_list *lists;
 };
@@ -52,10 +53,10 @@ struct pool {
 int map_pool_init(struct pool *p, bool prealloc); /* sizes and max are set */
 void map_pool_done(struct pool *p);
 struct elem *map_pool_make(struct pool *p,
-			   int *err); /* a new one; NULL: -E2BIG all made, -ENOMEM */
+			   int *err); /* not a CPU's free one; NULL: -E2BIG all made, -ENOMEM */
 struct elem *map_pool_get(struct pool *p, u32 cpu, int *err);
 void map_pool_put(struct pool *p, struct elem *e, u32 cpu);
-u64 map_pool_memory(const struct pool *p);
+u64 map_pool_memory(struct pool *p);
 void map_pool_each(struct pool *p, void (*fn)(struct elem *e, void *arg),
 		   void *arg); /* all ever made; nobody uses the map */
 

@@ -35,6 +35,10 @@ int map_event_output(struct map_event *e, struct env *env, const struct map_perf
 int map_check_btf(
     const struct map_attr *attr); /* do the key and value types fit the sizes and the kind? */
 
+s64 map_array_each(struct map *m, u32 cpu,
+		   bool (*visit)(void *arg, const void *key, void *value), void *arg);
+s64 map_htab_each(struct map *m, u32 cpu,
+		  bool (*visit)(void *arg, const void *key, void *value), void *arg);
 int map_record_new(struct map_record **out,
 		   const struct map_attr *attr); /* *out NULL: values are plain bytes */
 
@@ -78,6 +82,22 @@ static inline void spin_unlock(struct spinlock *l)
  * sanitizer is told. */
 #define RACY __attribute__((no_sanitize("thread")))
 
+/* memcpy(), which the thread sanitizer would look into even from a function that it leaves alone. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+RACY static inline void copy_racy(void *to, const void *from, u32 size)
+{
+#ifdef __SANITIZE_THREAD__
+	for (u32 i = 0; i < size; i++)
+		((volatile u8 *)to)[i] = ((const volatile u8 *)from)[i];
+#else
+	memcpy(to, from, size);
+#endif
+}
+
 /* Values of 4 and 8 bytes are written whole, as programs on other CPUs expect it. */
 RACY static inline void copy_value(void *to, const void *from, u32 size)
 {
@@ -92,7 +112,7 @@ RACY static inline void copy_value(void *to, const void *from, u32 size)
 		memcpy(to, from, 16);
 		break;
 	default:
-		memcpy(to, from, size);
+		copy_racy(to, from, size);
 	}
 }
 

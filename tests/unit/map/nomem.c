@@ -40,7 +40,7 @@ int __wrap_ftruncate64(int fd, off_t size);
 static bool armed;
 static int countdown; /* calls until one fails */
 static bool failed;
-static long blocks, areas;
+static long blocks, areas; /* areas: bytes mapped */
 
 static bool fails(void)
 {
@@ -82,13 +82,13 @@ void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t off)
 {
 	void *p = fails() ? MAP_FAILED : __real_mmap64(at, n, prot, flags, fd, off);
 
-	areas += p != MAP_FAILED;
+	areas += p != MAP_FAILED ? n : 0;
 	return p;
 }
 
 int __wrap_munmap(void *at, size_t n)
 {
-	areas--;
+	areas -= n;
 	return __real_munmap(at, n);
 }
 
@@ -205,7 +205,7 @@ static void each_fails(const struct map_attr *a)
 		env_synchronize();
 		wrong += err != (failed ? -ENOMEM : 0);
 		if (blocks != b || areas != ar || open_fds() != fds) {
-			printf("# %s: call %d left %ld blocks, %ld areas, %d descriptors\n",
+			printf("# %s: call %d left %ld blocks, %ld bytes mapped, %d descriptors\n",
 			       map_kind_name(a->type), n, blocks - b, areas - ar, open_fds() - fds);
 			wrong++;
 			b = blocks;
@@ -254,6 +254,46 @@ static void thousand(void)
 		printf("# %ld pages more\n", resident() - before);
 }
 
+/* What is deleted from a map that is not preallocated goes back to the system, and can be made
+ * again. */
+static void gives_back(u32 type, u32 value_size, u32 n)
+{
+	struct map_attr a = {.type = type,
+			     .key_size = 4,
+			     .value_size = value_size,
+			     .max_entries = n,
+			     .flags = BPF_F_NO_PREALLOC};
+	long empty, full;
+	struct map *m;
+	u32 wrong = 0;
+	u64 memory;
+
+	EQ(map_new(&m, &a), 0);
+	empty = areas;
+	memory = map_memory(m);
+	for (int round = 0; round < 3; round++) {
+		for (u32 i = 0; i < n; i++)
+			wrong += map_copy_in(m, &i, value, 0) != 0;
+		full = areas;
+		OK(full - empty >= (long)n * value_size);
+		EQ(map_copy_in(m, &n, value, 0), -E2BIG);
+		for (u32 i = 0; i < n; i += 2) /* half of each chunk: nothing goes */
+			wrong += map_delete(m, &i) != 0;
+		env_synchronize();
+		if (value_size < 1000)
+			EQ(areas, full);
+		for (u32 i = 1; i < n; i += 2)
+			wrong += map_delete(m, &i) != 0;
+		env_synchronize();
+		if (!OK(areas - empty < (full - empty) / 10 + (1 << 20)))
+			printf("# %ld of %ld bytes stay\n", areas - empty, full - empty);
+		OK(map_memory(m) - memory < (u64)(full - empty) / 10 + (1 << 20));
+	}
+	EQ(wrong, 0);
+	map_put(m);
+	env_synchronize();
+}
+
 static void owner_free(struct obj *o)
 {
 }
@@ -273,6 +313,9 @@ int main(void)
 	EQ(owner.refs, 1);
 	EQ(like->obj.refs, 1);
 	thousand();
+	gives_back(BPF_MAP_TYPE_HASH, 8, 100000);
+	gives_back(BPF_MAP_TYPE_HASH, 7000, 2000);
+	gives_back(BPF_MAP_TYPE_PERCPU_HASH, 64, 20000);
 	map_put(like);
 	return tap_done();
 }

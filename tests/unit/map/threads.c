@@ -10,7 +10,7 @@
 #define ENV_VALUES 8192 /* one for each CPU there can be */
 
 static struct map *map;
-static u32 type;
+static u32 type, rounds;
 static _Atomic u64 found, wrong;
 
 /* A value is set before its element can be found; a reader may see it replaced by another key's when the element was freed
@@ -53,7 +53,7 @@ static void *worker(void *arg)
 	struct env env;
 
 	env_init(&env, NULL);
-	for (u32 r = 0; r < ROUNDS; r++) {
+	for (u32 r = 0; r < rounds; r++) {
 		u32 i = (seed = seed * 1664525 + 1013904223) >> 8 & (KEYS - 1);
 		int err = 0;
 
@@ -122,12 +122,13 @@ static void check_at_rest(u32 max)
 	EQ(refused, 0); /* no element was lost */
 }
 
-static void storm(u32 type_, u32 max, u32 flags)
+static void storm(u32 type_, u32 value_size, u32 max, u32 flags)
 {
 	pthread_t th[THREADS];
 
 	type = type_;
-	map = f_make(type, 8, 8, max, flags).m;
+	rounds = value_size > 8 ? ROUNDS / 10 : ROUNDS;
+	map = f_make(type, 8, value_size, max, flags).m;
 	found = wrong = 0;
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&th[i], NULL, worker, (void *)i);
@@ -142,12 +143,13 @@ static void storm(u32 type_, u32 max, u32 flags)
 
 int main(void)
 {
-	storm(BPF_MAP_TYPE_HASH, KEYS, 0);
-	storm(BPF_MAP_TYPE_HASH, KEYS / 4, 0);
-	storm(BPF_MAP_TYPE_HASH, KEYS, BPF_F_NO_PREALLOC);
-	storm(BPF_MAP_TYPE_PERCPU_HASH, KEYS, 0);
-	storm(BPF_MAP_TYPE_LRU_HASH, KEYS, 0);
-	storm(BPF_MAP_TYPE_LRU_HASH, 16, 0);
-	storm(BPF_MAP_TYPE_LPM_TRIE, KEYS, BPF_F_NO_PREALLOC);
+	storm(BPF_MAP_TYPE_HASH, 8, KEYS, 0);
+	storm(BPF_MAP_TYPE_HASH, 8, KEYS / 4, 0);
+	storm(BPF_MAP_TYPE_HASH, 8, KEYS, BPF_F_NO_PREALLOC);
+	storm(BPF_MAP_TYPE_HASH, 60000, KEYS, BPF_F_NO_PREALLOC); /* chunks come and go */
+	storm(BPF_MAP_TYPE_PERCPU_HASH, 8, KEYS, 0);
+	storm(BPF_MAP_TYPE_LRU_HASH, 8, KEYS, 0);
+	storm(BPF_MAP_TYPE_LRU_HASH, 8, 16, 0);
+	storm(BPF_MAP_TYPE_LPM_TRIE, 8, KEYS, BPF_F_NO_PREALLOC);
 	return tap_done();
 }
