@@ -168,6 +168,7 @@ const struct map_ops map_array_ops = {
     .copy_in = array_copy_in,
     .next_key = map_array_next_key,
     .direct_value = array_direct_value,
+    .each = map_array_each,
     .meta_equal = array_meta_equal,
     .memory = array_memory,
 };

@@ -130,6 +130,7 @@ const struct map_ops map_hash_ops = {
     .copy_in = hash_copy_in,
     .next_key = map_htab_next_key,
     .lookup_delete = hash_lookup_delete,
+    .each = map_htab_each,
     .meta_equal = map_meta_equal,
     .batch = hash_batch,
     .memory = map_htab_memory,

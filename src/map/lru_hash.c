@@ -197,6 +197,7 @@ const struct map_ops map_lru_hash_ops = {
     .copy_in = lru_hash_copy_in,
     .next_key = map_htab_next_key,
     .lookup_delete = lru_hash_lookup_delete,
+    .each = map_htab_each,
     .meta_equal = map_meta_equal,
     .batch = lru_hash_batch,
     .memory = map_htab_memory,

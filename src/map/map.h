@@ -65,6 +65,10 @@ struct map_ops {
 	/* batches bucket by bucket; NULL: by next_key. See map_batch_bucket(). */
 	int (*batch)(struct map *m, u32 bucket, struct map_batch *b);
 
+	/* every element, for bpf_for_each_map_elem(); NULL: the kind has none. See each.c */
+	s64 (*each)(struct map *m, u32 cpu, bool (*visit)(void *arg, const void *key, void *value),
+		    void *arg);
+
 	/* may m stand in a map of maps made for maps like this template? NULL: this kind can't be
 	 * an inner map */
 	bool (*meta_equal)(const struct map *template, const struct map *m);

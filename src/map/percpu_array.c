@@ -105,6 +105,7 @@ const struct map_ops map_percpu_array_ops = {
     .copy_out = percpu_array_copy_out,
     .copy_in = percpu_array_copy_in,
     .next_key = map_array_next_key,
+    .each = map_array_each,
     .meta_equal = map_meta_equal,
     .memory = percpu_array_memory,
 };

@@ -135,6 +135,7 @@ const struct map_ops map_percpu_hash_ops = {
     .copy_in = percpu_hash_copy_in,
     .next_key = map_htab_next_key,
     .lookup_delete = percpu_hash_lookup_delete,
+    .each = map_htab_each,
     .meta_equal = map_meta_equal,
     .batch = percpu_hash_batch,
     .memory = map_htab_memory,

@@ -188,21 +188,6 @@ static int set_each_args(struct verifier *v, struct frame *caller, struct frame 
 	return 0;
 }
 
-static bool can_iterate(const struct map *m)
-{
-	switch (m->type) {
-	case BPF_MAP_TYPE_HASH:
-	case BPF_MAP_TYPE_PERCPU_HASH:
-	case BPF_MAP_TYPE_LRU_HASH:
-	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
-	case BPF_MAP_TYPE_ARRAY:
-	case BPF_MAP_TYPE_PERCPU_ARRAY:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* The kernel turns bpf_loop with constant zero flags and one callback into a loop of instructions, and that the flags are
  * zero must then hold on every path. Nothing rests on it here, but states must be as hard to match as the kernel's. */
 static int note_loop_flags(struct verifier *v, u32 subprog)
@@ -244,8 +229,8 @@ static int call_special(struct verifier *v, const struct call *c)
 	case BPF_FUNC_loop:
 		return push_loop(v, c);
 	case BPF_FUNC_for_each_map_elem:
-		if (!can_iterate(c->map))
-			return verify_refuse(v, -EINVAL, "callback", BPF_REG_2, "callback function not allowed for map");
+		if (!c->map->ops->each)
+			return verify_refuse(v, -ENOTSUPP_, "callback", BPF_REG_2, "callback function not allowed for map");
 		return walk_push_callback(v, v->insn_idx, c->subprog, set_each_args);
 	case BPF_FUNC_timer_set_callback:
 	case BPF_FUNC_find_vma:
