@@ -253,7 +253,7 @@ static int end_report(struct run *r, int status)
 	if (r->compared.different || r->compared.maps_different)
 		return CLI_FAILED;
 	if (!r->counts.packets && r->counts.foreign) {
-		fprintf(stderr, "skep: %s: no packet was run: link type %u, %s, has no Ethernet header, which XDP programs take\n",
+		fprintf(stderr, "skep: %s: no packet was run: link type %u, %s, has no Ethernet header, with which programs begin\n",
 			r->a->in, r->counts.foreign_type, net_link_type_name(r->counts.foreign_type));
 		return CLI_UNSUPPORTED;
 	}

@@ -1,5 +1,6 @@
 /* Verdicts, the comparison of floors, and why an object did not load. */
 #include "show.h"
+#include "base/abi.h"
 #include "base/cleanup.h"
 #include "sys/sys.h"
 #include "verify/verify.h"
@@ -10,15 +11,22 @@ static u64 per_second(const struct path_counts *c, u32 repeat)
 	return c->cpu_ns ? (u64)((double)c->packets * repeat * 1e9 / c->cpu_ns) : 0;
 }
 
+static const char *const *verdict_names(const struct path_counts *c)
+{
+	return (c->kind ? c->kind : path_verdicts(BPF_PROG_TYPE_XDP))->name;
+}
+
 static void counts_json(struct json *j, const struct path_counts *c, u32 repeat)
 {
+	const char *const *names = verdict_names(c);
+
 	json_number(j, "packets", c->packets);
 	json_number(j, "bytes", c->bytes);
 	json_number(j, "cpu_ns", c->cpu_ns);
 	json_number(j, "packets_per_cpu_second", per_second(c, repeat));
 	json_open(j, "verdicts", '{');
-	for (u32 i = 0; i < PATH_VERDICTS; i++)
-		json_number(j, path_verdict_names[i], c->verdict[i]);
+	for (u32 i = 0; i < PATH_VERDICTS && names[i]; i++)
+		json_number(j, names[i], c->verdict[i]);
 	json_close(j, '}');
 	json_number(j, "written", c->written);
 	json_open(j, "skipped", '{');
@@ -38,9 +46,9 @@ void show_counts(struct show *s, const struct path_counts *c, u32 repeat)
 	       (unsigned long long)c->packets, (unsigned long long)c->bytes, (unsigned long long)per_second(c, repeat));
 	for (u32 i = 0; i < PATH_VERDICTS; i++)
 		if (c->verdict[i])
-			printf("  %-13s %llu\n", path_verdict_names[i], (unsigned long long)c->verdict[i]);
+			printf("  %-13s %llu\n", verdict_names(c)[i], (unsigned long long)c->verdict[i]);
 	if (c->foreign)
-		printf("  not run: %llu of link type %u, %s; XDP programs take Ethernet\n", (unsigned long long)c->foreign,
+		printf("  not run: %llu of link type %u, %s; programs take Ethernet\n", (unsigned long long)c->foreign,
 		       c->foreign_type, net_link_type_name(c->foreign_type));
 	if (c->refused)
 		printf("  not run: %llu too short or too long (first: %s)\n", (unsigned long long)c->refused, strerror(-c->refused_status));

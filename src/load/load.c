@@ -216,7 +216,8 @@ int load_load(struct load_object *o, const struct load_opts *opts, struct log *e
 int load_test_run(int prog_fd, struct load_test *t)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = t->data_in, .data_size_in = t->size_in, .data_out = t->data_out,
-		    .data_size_out = t->size_out, .repeat = t->repeat ? t->repeat : 1);
+		    .data_size_out = t->size_out, .repeat = t->repeat ? t->repeat : 1, .ctx_in = t->ctx_in,
+		    .ctx_size_in = t->ctx_size_in, .ctx_out = t->ctx_out, .ctx_size_out = t->ctx_size_out);
 	int rc = bpf_prog_test_run_opts(prog_fd, &opts);
 
 	t->retval = opts.retval;

@@ -52,6 +52,9 @@ struct load_test {
 	u32 size_in, size_out;		/* size_out: room, then bytes written */
 	u32 repeat;			/* 0: once */
 	u32 retval;
+	const void *ctx_in;		/* NULL: no context in; likewise out */
+	void *ctx_out;
+	u32 ctx_size_in, ctx_size_out;
 };
 int load_test_run(int prog_fd, struct load_test *t);
 

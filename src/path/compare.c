@@ -14,9 +14,16 @@ const char *const path_reason_names[PATH_REASONS] = {
 	"longer than the kernel's TEST_RUN takes",
 	"time or random numbers",
 	"choice of what an LRU map evicts",
+	"too short for the IP header that they announce",
 };
 
-enum { KERNEL_MIN = 14 }; /* bytes: ETH_HLEN */
+/* Bytes: ETH_HLEN, and what the kinds with the least room take. Between them only malformed packets are refused. */
+enum { KERNEL_MIN = 14, KERNEL_SKB_MAX = 3712 };
+
+static enum path_reason why_refused(u32 size)
+{
+	return size < KERNEL_MIN ? PATH_TOO_SHORT : size > KERNEL_SKB_MAX ? PATH_TOO_LONG : PATH_MALFORMED;
+}
 
 struct side {
 	const char *name;
@@ -138,7 +145,7 @@ static void compare_packet(struct comparison *c)
 
 	c->n++;
 	if (k->a)
-		count_reason(c, k->b < KERNEL_MIN ? PATH_TOO_SHORT : PATH_TOO_LONG);
+		count_reason(c, why_refused(k->b));
 	else if (equal)
 		c->found->equal++;
 	else if (c->excused && !u->a)

@@ -14,7 +14,7 @@ struct path_result {
 	u32 verdict;		/* r0 */
 	const u8 *data;		/* the packet afterwards; valid until the next packet */
 	u32 size;
-	u32 redirect_ifindex;	/* of an XDP_REDIRECT on the user floor, else 0 */
+	u32 redirect_ifindex;	/* of a redirect on the user floor, else 0 */
 	u64 insns;		/* of all runs, when counting */
 };
 /* The program must be loaded. trace may be NULL. -ENOTSUP: packets mean nothing to this kind, said in err. */
@@ -24,6 +24,7 @@ void path_runner_free(struct path_runner *r);
 void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result);
 /* Count instructions from now on (user floor). -ENOTSUP on the kernel's. */
 int path_runner_count(struct path_runner *r);
+const struct path_verdicts *path_runner_verdicts(const struct path_runner *r);
 bool path_runner_takes(const struct path_runner *r, u32 link_type);
 
 /* ---- ring buffers of an object */
@@ -43,11 +44,17 @@ void path_stats_add(struct path_stats *s, u64 insns);
 u64 path_stats_quantile(const struct path_stats *s, double q);	/* q in 0..1; exact below 4,096, else within 1 % */
 
 /* ---- replay */
-enum { PATH_VERDICTS = 6 };	/* the five XDP actions, and everything else */
-extern const char *const path_verdict_names[PATH_VERDICTS];
+enum { PATH_VERDICTS = 11 };
+struct path_verdicts {			/* what r0 means to a kind */
+	const char *name[PATH_VERDICTS];	/* NULL from the last one on */
+	u32 (*which)(u32 r0);		/* index of the name */
+	u32 pass;			/* bits by that index: the packet goes on, to the output */
+};
+const struct path_verdicts *path_verdicts(u32 prog_type);	/* XDP's for kinds that take no packets */
 struct path_counts {
+	const struct path_verdicts *kind;	/* set by path_replay; NULL: XDP's */
 	u64 packets, bytes;		/* run */
-	u64 verdict[PATH_VERDICTS];
+	u64 verdict[PATH_VERDICTS];	/* by kind->which(r0) */
 	u64 foreign;			/* not run: of a link type that this kind does not take */
 	u32 foreign_type;		/* the first of them */
 	u64 refused;			/* not run: TEST_RUN of the kernel floor refused them */
@@ -78,6 +85,7 @@ enum path_reason {
 	PATH_TOO_LONG,		/* above what it takes */
 	PATH_TIME_OR_RANDOM,	/* differs, and the program asks for time or random numbers */
 	PATH_LRU_CHOICE,	/* differs in a map whose kind chooses what to evict */
+	PATH_MALFORMED,		/* called IP, but too short for an IP header: the kernel's TEST_RUN of skb kinds takes no such */
 	PATH_REASONS,
 };
 extern const char *const path_reason_names[PATH_REASONS];

@@ -3,8 +3,6 @@
 #include "base/abi.h"
 #include <time.h>
 
-const char *const path_verdict_names[PATH_VERDICTS] = { "XDP_ABORTED", "XDP_DROP", "XDP_PASS", "XDP_TX", "XDP_REDIRECT", "other" };
-
 static u64 cpu_ns(void)
 {
 	struct timespec t;
@@ -17,6 +15,7 @@ static int one(struct path_runner *r, const struct path_replay *how, struct path
 {
 	struct path_result res;
 	struct net_packet after = *p;
+	u32 verdict;
 
 	if (how->filter && !net_filter_match(how->filter, p)) {
 		c->filtered++;
@@ -35,11 +34,12 @@ static int one(struct path_runner *r, const struct path_replay *how, struct path
 	}
 	c->packets++;
 	c->bytes += p->size;
-	c->verdict[res.verdict < PATH_VERDICTS - 1 ? res.verdict : PATH_VERDICTS - 1]++;
+	verdict = c->kind->which(res.verdict);
+	c->verdict[verdict]++;
 	if (how->stats)
 		path_stats_add(how->stats, res.insns / how->repeat);
 	path_rings_drain(how->rings);
-	if (!how->out || res.verdict != XDP_PASS)
+	if (!how->out || !(c->kind->pass & 1u << verdict))
 		return 0;
 	/* A snapped packet stays as much shorter than on the wire as it came, whatever the program did to its length. */
 	after.wire_size = res.size + (p->wire_size > p->size ? p->wire_size - p->size : 0);
@@ -55,6 +55,7 @@ int path_replay(struct path_runner *r, const struct path_replay *how, struct pat
 	u64 start = cpu_ns(), shown = 0, left = how->count ? how->count : UINT64_MAX;
 	int n = 0, rc = 0;
 
+	c->kind = path_runner_verdicts(r);
 	while (!rc && left && (n = net_read(how->in, batch, left < 64 ? left : 64, err)) > 0) {
 		left -= n;
 		for (int i = 0; !rc && i < n; i++)

@@ -6,10 +6,12 @@
 #include "run/run.h"
 #include "sys/sys.h"
 #include <bpf/libbpf.h>
+#include <linux/pkt_cls.h>
 
 struct path_runner {
 	enum load_floor floor;
 	int fd;
+	u32 type;			/* of the program */
 	struct prog *prog;		/* user floor; held by fd */
 	struct env env;			/* user floor */
 	struct run_buffer buffer;	/* user floor */
@@ -30,10 +32,12 @@ int path_runner_new(struct path_runner **out, struct load_object *o, struct bpf_
 
 	if (!r)
 		return -ENOMEM;
-	if (bpf_program__type(p) != BPF_PROG_TYPE_XDP) {
-		const char *kind = libbpf_bpf_prog_type_str(bpf_program__type(p));
+	r->type = bpf_program__type(p);
+	if (!kind_get(r->type) || !run_takes_packets(kind_get(r->type))) {
+		const char *kind = libbpf_bpf_prog_type_str(r->type);
 
-		log_printf(err, "program %s is of type %s; packets can be run through xdp programs only so far", bpf_program__name(p),
+		log_printf(err, "program %s is of type %s; packets can be run through xdp, sched_cls, sched_act and "
+				"socket_filter programs only so far", bpf_program__name(p),
 			   kind ? kind : "unknown");
 		return -ENOTSUP;
 	}
@@ -72,7 +76,17 @@ void path_runner_free(struct path_runner *r)
 
 bool path_runner_takes(const struct path_runner *r, u32 link_type)
 {
-	return link_type == 1; /* XDP programs see Ethernet frames */
+	return link_type == 1; /* all kinds that take packets begin with Ethernet frames */
+}
+
+const struct path_verdicts *path_runner_verdicts(const struct path_runner *r)
+{
+	return path_verdicts(r->type);
+}
+
+static bool redirects(const struct path_runner *r, u32 verdict)
+{
+	return verdict == (r->type == BPF_PROG_TYPE_XDP ? XDP_REDIRECT : TC_ACT_REDIRECT) && r->type != BPF_PROG_TYPE_SOCKET_FILTER;
 }
 
 static void run_user(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result)
@@ -85,29 +99,38 @@ static void run_user(struct path_runner *r, const struct net_packet *p, u32 repe
 	for (u32 i = 0; i < repeat; i++) {
 		if (i && reset)
 			run_buffer_fill(&r->buffer, p->data, p->size);
-		result->verdict = run_xdp(r->prog, &r->env, &r->buffer);
+		result->verdict = run_packet(r->prog, &r->env, &r->buffer);
 	}
 	env_leave(&r->env);
 	result->insns = r->env.insn_count;
 	result->data = r->buffer.frame.data;
 	result->size = r->buffer.frame.packet_end - r->buffer.frame.data;
-	result->redirect_ifindex = result->verdict == XDP_REDIRECT && r->env.redirect.set ? r->env.redirect.ifindex : 0;
+	result->redirect_ifindex = redirects(r, result->verdict) && r->env.redirect.set ? r->env.redirect.ifindex : 0;
 }
 
 static void run_kernel(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result)
 {
+	/* of XDP's context: in, that all is linear as far as there is room; out, how much metadata the program left before the
+	 * packet, which TEST_RUN gives back with it */
+	struct xdp_md in = { .data_end = p->size }, out = { 0 };
 	struct load_test t = {
 		.data_in = p->data, .size_in = p->size, .data_out = r->out, .size_out = OUT_ROOM,
 		.repeat = reset ? 1 : repeat,
 	};
+
+	if (r->type == BPF_PROG_TYPE_XDP) {
+		t.ctx_in = &in;
+		t.ctx_out = &out;
+		t.ctx_size_in = t.ctx_size_out = sizeof(in);
+	}
 
 	do {
 		t.size_out = OUT_ROOM;
 		result->status = load_test_run(r->fd, &t);
 	} while (reset && --repeat && !result->status);
 	result->verdict = t.retval;
-	result->data = r->out;
-	result->size = t.size_out;
+	result->data = r->out + out.data;
+	result->size = t.size_out - out.data;
 }
 
 int path_runner_count(struct path_runner *r)
@@ -125,4 +148,8 @@ void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, boo
 		run_user(r, p, repeat, reset, result);
 	else
 		run_kernel(r, p, repeat, reset, result);
+	if (r->type == BPF_PROG_TYPE_SOCKET_FILTER) { /* it can't change the packet, of which TEST_RUN gives no L2 header back */
+		result->data = p->data;
+		result->size = p->size;
+	}
 }

@@ -13,9 +13,20 @@ print(*t); print(reasons, file=sys.stderr)
 P
 }
 if ! is_root; then skip "against the kernel" "needs root for the kernel's bpf(2)"; finish; fi
-for example in flow filter; do
-	args=(); [ "$example" = filter ] && args=(--map "blocked=$SOURCE/examples/block.txt")
-	exits 0 "$example against the kernel on the repo's capture" "$SKEP" run "$OBJECTS/$example.bpf.o" --in "$SOURCE/examples/web.pcap" "${args[@]}" --against kernel -j
+# Name of a run, object, and what else the command gets; in `args`.
+examples="flow filter mark protocols router police rewrite"
+arguments() {
+	object=$OBJECTS/$1.bpf.o; args=()
+	case $1 in
+	filter) args=(--map "blocked=$SOURCE/examples/block.txt") ;;
+	mark) args=(--map "ports=$SOURCE/examples/ports.txt") ;;
+	router) args=(--prog router) ;;
+	police|rewrite) object=$OBJECTS/share.bpf.o; args=(--prog "$1") ;;
+	esac
+}
+for example in $examples; do
+	arguments "$example"
+	exits 0 "$example against the kernel on the repo's capture" "$SKEP" run "$object" --in "$SOURCE/examples/web.pcap" "${args[@]}" --against kernel -j
 	printf '%s\n' "$out" > "$scratch/$example.json"
 	total=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packets"])' "$scratch/$example.json")
 	is "$(numbers "$scratch/$example.json" 2> "$scratch/why")" "$total 0 0 0" "$example: all $total packets equal"
@@ -23,11 +34,11 @@ for example in flow filter; do
 done
 captures=$SOURCE/../shared/captures
 if [ ! -d "$captures" ]; then skip "shared captures" "../shared/captures is not there"; finish; fi
-for example in flow filter; do
-	args=(); [ "$example" = filter ] && args=(--map "blocked=$SOURCE/examples/block.txt")
+for example in $examples; do
+	arguments "$example"
 	files=()
 	for c in "$captures"/*.pcap "$captures"/*.pcapng; do
-		"$SKEP" run "$OBJECTS/$example.bpf.o" --in "$c" "${args[@]}" --against kernel -j > "$scratch/x.json" 2> "$scratch/err"
+		"$SKEP" run "$object" --in "$c" "${args[@]}" --against kernel -j > "$scratch/x.json" 2> "$scratch/err"
 		case $? in
 		0) cp "$scratch/x.json" "$scratch/$example.$(basename "$c").json"; files+=("$scratch/$example.$(basename "$c").json") ;;
 		3|4) echo "# $(basename "$c"): $(head -1 "$scratch/err")" ;; # no capture of Ethernet frames: refused by name
