@@ -203,7 +203,7 @@ static void start(struct env *env, struct run_buffer *b, u32 n)
 	u32 size = sizes[n];
 
 	for (u32 i = 0; i < size; i++)
-		packet[i] = (u8)(i * (2 * n + 1));
+		packet[i] = n & 1 ? 0xff : (u8)(i * (2 * n + 1));
 	FUZZ_CHECK(!run_buffer_fill(b, packet, size));
 	ticks = 1;
 	env_init(env, &world);
