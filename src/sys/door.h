@@ -1,8 +1,9 @@
 /* One bpf(2) call under way. Private to sys/: sys.c fills it and calls the command's function.
  *
- *   elem.c     element commands          map.c    MAP_CREATE, MAP_FREEZE        slot.c   programs in a prog_array
+ *   elem.c     element commands          map.c    MAP_CREATE, MAP_FREEZE        slot.c   values that are descriptors
  *   prog.c     PROG_LOAD, PROG_BIND_MAP  btf.c    BTF_LOAD                      vlog.c   the caller's log buffer
  *   testrun.c  PROG_TEST_RUN             info.c   OBJ_GET_INFO_BY_FD            id.c     ids
+ *   batch.c    many elements in a call   pin.c    OBJ_PIN, OBJ_GET             perf.c   perf events, not bpf(2)
  *   refuse.c   commands that are not built: what the kernel answers where it lacks them */
 #ifndef SYS_DOOR_H
 #define SYS_DOOR_H
