@@ -266,7 +266,7 @@ static void field_step(struct skb_gen *g)
 static void load_abs_step(struct skb_gen *g)
 {
 	static const s32 base[] = { 0, 0, 0, -0x100000, -0x200000, -0x100000 - 20, -0x200000 - 1, -1, 0x7fffffff };
-	s32 off = base[skb_gen_random(g, ARRAY_SIZE(base))] + (s32)skb_gen_random(g, 64);
+	s32 off = (s32)((u32)base[skb_gen_random(g, ARRAY_SIZE(base))] + skb_gen_random(g, 64)); /* wraps at times */
 	u32 s = skb_gen_random(g, 3);
 
 	if (skb_gen_random(g, 2)) {
