@@ -204,6 +204,8 @@ static int set_up(struct child *c, enum load_floor floor, struct log *err)
 		return -EINVAL;
 	rc = path_runner_new(&c->runner, c->object, c->program, NULL, err);
 	if (!rc)
+		path_runner_as_test(c->runner);
+	if (!rc)
 		rc = path_rings_new(&c->rings, c->object, on_event, c);
 	return rc;
 }

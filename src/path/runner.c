@@ -12,6 +12,7 @@ struct path_runner {
 	enum load_floor floor;
 	int fd;
 	u32 type;			/* of the program */
+	bool as_test;			/* take only what TEST_RUN takes */
 	struct prog *prog;		/* user floor; held by fd */
 	struct env env;			/* user floor */
 	struct run_buffer buffer;	/* user floor */
@@ -91,7 +92,10 @@ static bool redirects(const struct path_runner *r, u32 verdict)
 
 static void run_user(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result)
 {
-	result->status = run_buffer_fill(&r->buffer, p->data, p->size);
+	if (r->as_test && !run_test_takes(r->prog->kind, p->data, p->size))
+		result->status = -EINVAL;
+	else
+		result->status = run_buffer_fill(&r->buffer, p->data, p->size);
 	if (result->status)
 		return;
 	r->env.insn_count = 0;
@@ -131,6 +135,11 @@ static void run_kernel(struct path_runner *r, const struct net_packet *p, u32 re
 	result->verdict = t.retval;
 	result->data = r->out + out.data;
 	result->size = t.size_out - out.data;
+}
+
+void path_runner_as_test(struct path_runner *r)
+{
+	r->as_test = true;
 }
 
 int path_runner_count(struct path_runner *r)

@@ -12,6 +12,7 @@ int run_test_skb(struct prog *p, struct run_test *t);	/* skb.c */
 
 /* A filled buffer becomes the skb that TEST_RUN would make of it, arrived on interface `ifindex` (1: loopback). */
 void run_skb_build(struct env_skb *s, const struct kind *k, u32 ifindex);
+bool run_skb_takes(const u8 *packet, u32 size);
 u32 run_skb(struct prog *p, struct env *env, struct run_buffer *b);
 
 /* ---- steps of TEST_RUN that do not depend on the kind (test.c) */

@@ -18,6 +18,11 @@ bool run_takes_packets(const struct kind *k)
 	return k->prog_type == BPF_PROG_TYPE_XDP || has_skb(k);
 }
 
+bool run_test_takes(const struct kind *k, const void *packet, u32 size)
+{
+	return has_skb(k) ? run_skb_takes(packet, size) : size >= RUN_MIN_PACKET && size <= RUN_MAX_TEST;
+}
+
 u32 run_packet(struct prog *p, struct env *env, struct run_buffer *b)
 {
 	return has_skb(p->kind) ? run_skb(p, env, b) : run_xdp(p, env, b);

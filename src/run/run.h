@@ -9,7 +9,9 @@
 #define RUN_TAILROOM 320u	/* skb_shared_info: linear room is PAGE - HEADROOM - TAILROOM = 3520 */
 #define RUN_MAX_FRAME (256u * 1024u)
 #define RUN_HEAD_RESERVE 40u	/* struct xdp_frame, which adjust_head may not overwrite */
+#define RUN_MIN_PACKET 14u	/* ETH_HLEN */
 #define RUN_MAX_FRAGS 17u	/* MAX_SKB_FRAGS, of a page each: TEST_RUN takes at most 3520 + 17 * 4096 bytes */
+#define RUN_MAX_TEST (RUN_PAGE - RUN_HEADROOM - RUN_TAILROOM + RUN_MAX_FRAGS * RUN_PAGE)
 
 /* PROG_TEST_RUN, attributes copied in by sys. Sizes in bytes; duration in ns (average over repeat). */
 struct run_test {
@@ -53,6 +55,8 @@ u32 run_xdp(struct prog *p, struct env *env, struct run_buffer *b);
 
 /* Can programs of this kind be given packets? */
 bool run_takes_packets(const struct kind *k);
+/* Would TEST_RUN of the kind take this packet (without a context)? run_packet() takes larger ones. */
+bool run_test_takes(const struct kind *k, const void *packet, u32 size);
 /* Run a program of any such kind on a filled buffer, as its kind's TEST_RUN does; returns r0. Run again without filling it, the
  * program sees what it left. */
 u32 run_packet(struct prog *p, struct env *env, struct run_buffer *b);

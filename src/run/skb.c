@@ -208,11 +208,14 @@ static bool sum_is_right(const struct env_skb *s)
 }
 
 /* Since 6.18 what says that it is IP must have room for an IP header. */
-static bool is_malformed(const struct env_skb *s)
+static bool is_malformed(u16 protocol, u32 l3)
 {
-	s64 l3 = s->frame.data_end - s->net;
+	return (protocol == htons(ETH_P_IP) && l3 < 20) || (protocol == htons(ETH_P_IPV6) && l3 < 40);
+}
 
-	return (s->protocol == htons(ETH_P_IP) && l3 < 20) || (s->protocol == htons(ETH_P_IPV6) && l3 < 40);
+bool run_skb_takes(const u8 *packet, u32 size)
+{
+	return size >= ETH_HLEN && size <= MAX_SIZE && !is_malformed(ethertype(packet, packet + size), size - ETH_HLEN);
 }
 
 static int build(struct run_buffer *b, const struct prog *p, const struct run_test *t, const struct __sk_buff *ctx)
@@ -225,7 +228,7 @@ static int build(struct run_buffer *b, const struct prog *p, const struct run_te
 	memcpy(run_buffer_place(b, 0, t->data_size_in, t->data_size_in), t->data_in, t->data_size_in);
 	run_skb_build(&b->skb, p->kind, ifindex);
 	set_room(b);
-	if (is_malformed(&b->skb))
+	if (is_malformed(b->skb.protocol, t->data_size_in - ETH_HLEN))
 		return -EINVAL;
 	return t->ctx_in || t->ctx_out ? take_ctx(&b->skb, ctx) : 0;
 }
