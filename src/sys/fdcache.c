@@ -138,11 +138,10 @@ static struct sys_handle *ask(s32 fd, u32 *mode, int *err)
 	struct statx st;
 	struct sys_handle *h;
 
-	if (raw(SYS_statx, fd, raw_arg(""), AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
-		raw_arg(&st))) {
-		*err = -EBADF;
+	*err = raw(SYS_statx, fd, raw_arg(""), AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+		   raw_arg(&st));
+	if (*err)
 		return NULL;
-	}
 	*err = -EINVAL;
 	if (!atomic_load_explicit(&sys_live, memory_order_relaxed))
 		return NULL;

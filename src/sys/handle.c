@@ -304,13 +304,16 @@ static u32 mode_of(int open_flags)
 static int open_handle(struct sys_handle *h, int open_flags)
 {
 	u64 dev, ino;
-	int fd = open_again(h->hidden, open_flags);
+	int fd = open_again(h->hidden, open_flags), err;
 
 	if (fd < 0)
 		return fd;
-	if (inode_of(fd, &dev, &ino) || dev != h->dev || ino != h->ino) {
+	err = inode_of(fd, &dev, &ino);
+	if (!err && (dev != h->dev || ino != h->ino))
+		err = -ENOENT;
+	if (err) {
 		raw(SYS_close, fd);
-		return -ENOENT;
+		return err;
 	}
 	sys_fd_note(fd, h, mode_of(open_flags));
 	return fd;
