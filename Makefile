@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON_FLAGS ?=
 
-.PHONY: all demo check setup clean install
+.PHONY: all demo check bench setup clean install
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
@@ -19,6 +19,13 @@ demo: all
 check: all
 	meson test -C $(BUILD) --print-errorlogs
 	tools/count-tests $(BUILD)
+
+# Figures beside the kernel's (as root), and docs/performance.md. SELFTESTS=DIR: compiled selftests of the kernel, for the verifier.
+bench: all
+	ninja -C $(BUILD) bench-all
+	$(BUILD)/bench/bench --objects $(BUILD)/bench --examples $(BUILD)/examples --capture examples/web.pcap \
+		--selftests "$(SELFTESTS)" --write docs/performance.md \
+		--command "make bench$(if $(SELFTESTS), SELFTESTS=DIR)" $(BENCH_FLAGS)
 
 install: all
 	meson install -C $(BUILD)
