@@ -191,6 +191,11 @@ static bool is_array(u32 map)
 	return gen_maps[map].type == BPF_MAP_TYPE_ARRAY || gen_maps[map].type == BPF_MAP_TYPE_PERCPU_ARRAY;
 }
 
+static bool is_queue(u32 map)
+{
+	return map == GEN_QUEUE || map == GEN_STACK;
+}
+
 static void key_of(u32 map, u32 n, u8 key[8])
 {
 	u32 prefix = 32;
@@ -214,12 +219,27 @@ static void put_value(struct floor *f, u32 map, u32 n)
 	if (!per_cpu(map))
 		for (u32 i = 0; i < gen_maps[map].value; i++)
 			value[i] = (u8)(n * 37 + i * i * 11 + map);
-	elem(f, BPF_MAP_UPDATE_ELEM, map, key, value, 0);
+	elem(f, BPF_MAP_UPDATE_ELEM, map, is_queue(map) ? NULL : key, value, 0);
+}
+
+/* The values in order, taken out. */
+static u64 drain(struct floor *f, u32 map)
+{
+	u64 h = 1, value = 0;
+
+	for (u32 n = 0; n < 64 && !elem(f, BPF_MAP_LOOKUP_AND_DELETE_ELEM, map, NULL, &value, 0); n++)
+		h = h * 31 + value;
+	return h;
 }
 
 static void empty(struct floor *f, u32 map)
 {
 	u8 key[8];
+
+	if (is_queue(map)) {
+		drain(f, map);
+		return;
+	}
 
 	for (u32 n = 0; n < 2 * gen_maps[map].entries && !elem(f, BPF_MAP_GET_NEXT_KEY, map, NULL, key, 0); n++)
 		elem(f, BPF_MAP_DELETE_ELEM, map, key, NULL, 0);
@@ -280,6 +300,8 @@ u64 floor_digest(struct floor *f, u32 map)
 
 	if (!has_content(map))
 		return 0;
+	if (is_queue(map))
+		return drain(f, map);
 	if (f->mapped[map])
 		return hash(f->mapped[map], gen_maps[map].entries * ((gen_maps[map].value + 7) / 8 * 8), 1);
 	for (u32 n = 0; n < 4 * gen_maps[map].entries; n++) {

@@ -311,11 +311,11 @@ static const struct {
 	void (*fn)(struct gen *g);
 	u8 weight;
 } statements[] = {
-	{ do_alu, 24 }, { do_unary, 6 }, { do_move, 8 }, { do_context, 8 }, { do_load, 20 }, { do_store, 14 }, { do_atomic, 6 },
+	{ do_alu, 24 }, { do_unary, 6 }, { do_move, 8 }, { do_context, 9 }, { do_load_absolute, 3 }, { do_load, 20 }, { do_store, 14 }, { do_atomic, 6 },
 	{ do_spill, 8 }, { do_fill, 8 }, { do_stack_index, 3 }, { do_packet_check, 12 }, { do_packet_index, 7 },
 	{ do_value_index, 7 }, { do_packet_size, 3 }, { do_lookup, 9 }, { do_update, 3 }, { do_delete, 2 }, { do_ring, 2 },
 	{ do_data, 4 }, { do_move_packet, 2 }, { do_bytes, 3 }, { do_csum, 1 }, { do_small_helper, 2 }, { do_call, 4 },
-	{ do_callback, 2 }, { do_tail_call, 1 }, { do_if, 18 }, { do_leave, 4 }, { do_loop, 5 },
+	{ do_callback, 2 }, { do_queue, 2 }, { do_tail_call, 1 }, { do_if, 18 }, { do_leave, 4 }, { do_loop, 5 },
 };
 
 static void statement(struct gen *g)

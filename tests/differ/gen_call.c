@@ -128,6 +128,24 @@ void do_delete(struct gen *g)
 	set_num(g, 0, ~0ull);
 }
 
+void do_queue(struct gen *g)
+{
+	s32 helper = (s32)PICK(g, BPF_FUNC_map_push_elem, BPF_FUNC_map_push_elem, BPF_FUNC_map_pop_elem, BPF_FUNC_map_peek_elem);
+	int r = find_reg(g, NUM);
+
+	if (!may_call(g))
+		return;
+	if (r >= 0)
+		put(g, BPF_STX | BPF_MEM | BPF_DW, 10, (u8)r, VALUE_OFF, 0);
+	else
+		put(g, BPF_ST | BPF_MEM | BPF_DW, 10, 0, VALUE_OFF, constant(g));
+	put_map(g, 1, chance(g, 50) ? GEN_QUEUE : GEN_STACK);
+	put_stack_arg(g, 2, VALUE_OFF);
+	put_imm(g, 3, PICK(g, 0, 0, 2, 1));
+	put_call(g, helper);
+	set_num(g, 0, ~0ull);
+}
+
 /* Reserve, fill, submit; nothing may leave in between. */
 void do_ring(struct gen *g)
 {
@@ -186,10 +204,33 @@ void do_move_packet(struct gen *g)
 	int ctx = find_reg(g, CTX);
 	s32 helper = (s32)PICK(g, BPF_FUNC_xdp_adjust_head, BPF_FUNC_xdp_adjust_tail, BPF_FUNC_xdp_adjust_meta);
 
-	if (g->no_move || !may_call(g) || ctx < 0 || g->p->type != BPF_PROG_TYPE_XDP)
+	if (g->p->type == BPF_PROG_TYPE_SCHED_CLS)
+		helper = (s32)PICK(g, BPF_FUNC_skb_change_tail, BPF_FUNC_skb_change_head, BPF_FUNC_skb_pull_data,
+				   BPF_FUNC_skb_vlan_pop, BPF_FUNC_skb_vlan_push, BPF_FUNC_skb_adjust_room);
+	if (g->no_move || !may_call(g) || ctx < 0 || g->p->type == BPF_PROG_TYPE_SOCKET_FILTER)
 		return;
 	put_mov(g, 1, (u8)ctx);
-	put_imm(g, 2, PICK(g, 0, 4, -4, 8, -8, 14, -20, 32, -32, 100, -100));
+	switch (helper) {
+	case BPF_FUNC_skb_vlan_push:
+		put_imm(g, 2, PICK(g, 0x0081, 0xa888, 0x0080));
+		put_imm(g, 3, PICK(g, 0, 5, 0x1fff));
+		break;
+	case BPF_FUNC_skb_adjust_room:
+		put_imm(g, 2, PICK(g, 0, 4, -4, 8, -8, 20));
+		put_imm(g, 3, PICK(g, 0, 1));
+		put_imm(g, 4, 0);
+		break;
+	case BPF_FUNC_skb_change_tail:
+	case BPF_FUNC_skb_change_head:
+	case BPF_FUNC_skb_pull_data:
+		put_imm(g, 2, PICK(g, 0, 4, 8, 14, 20, 60, 100, 200, 1000));
+		put_imm(g, 3, 0);
+		break;
+	case BPF_FUNC_skb_vlan_pop:
+		break;
+	default:
+		put_imm(g, 2, PICK(g, 0, 4, -4, 8, -8, 14, -20, 32, -32, 100, -100));
+	}
 	put_call(g, helper);
 	forget_packet(g);
 	set_num(g, 0, ~0ull);
@@ -207,13 +248,15 @@ static int safe_ctx(const struct gen *g)
 void do_bytes(struct gen *g)
 {
 	int ctx = safe_ctx(g), r = chance(g, 30) ? find_reg(g, NUM) : -1;
-	bool store = chance(g, 40);
+	bool xdp = g->p->type == BPF_PROG_TYPE_XDP, store = chance(g, 40) && g->p->type != BPF_PROG_TYPE_SOCKET_FILTER;
 
-	if (!may_call(g) || ctx < 0 || !has_area(g) || g->p->type != BPF_PROG_TYPE_XDP)
+	if (!may_call(g) || ctx < 0 || !has_area(g) || (store && !xdp && g->no_move))
 		return;
 	if (r >= 0) {
 		put_mov(g, 4, (u8)r);
 		put(g, BPF_ALU64 | BPF_AND | BPF_K, 4, 0, 0, 31);
+		if (!xdp)
+			put(g, BPF_ALU64 | BPF_ADD | BPF_K, 4, 0, 0, 1);	/* 0 is refused */
 	} else {
 		put_imm(g, 4, PICK(g, 1, 2, 4, 6, 8, 16, 31, 32));
 	}
@@ -221,13 +264,20 @@ void do_bytes(struct gen *g)
 		put_mov(g, 1, (u8)ctx);
 	put_imm(g, 2, PICK(g, 0, 0, 6, 12, 14, 23, 1000));
 	put_stack_arg(g, 3, AREA_OFF);
-	put_call(g, store ? BPF_FUNC_xdp_store_bytes : BPF_FUNC_xdp_load_bytes);
+	if (!xdp && store)
+		put_imm(g, 5, PICK(g, 0, 0, 1, 2, 3));
+	if (xdp)
+		put_call(g, store ? BPF_FUNC_xdp_store_bytes : BPF_FUNC_xdp_load_bytes);
+	else
+		put_call(g, store ? BPF_FUNC_skb_store_bytes : BPF_FUNC_skb_load_bytes);
+	if (!xdp && store)
+		forget_packet(g);
 	set_num(g, 0, ~0ull);
 }
 
 void do_csum(struct gen *g)
 {
-	if (!may_call(g) || !has_area(g))
+	if (!may_call(g) || !has_area(g) || g->p->type == BPF_PROG_TYPE_SOCKET_FILTER)
 		return;
 	put_imm(g, 1, 0);
 	put_imm(g, 2, 0);

@@ -93,25 +93,75 @@ void do_move(struct gen *g)
 
 /* ---- context and packet */
 
+struct field { u8 off, what; };
+
+static const struct field xdp_fields[] = {
+	{ 0, PKT }, { 4, END }, { 0, PKT }, { 4, END }, { 8, META }, { 12, NUM }, { 16, NUM },
+};
+/* of struct __sk_buff: data, data_end, data_meta; the rest are numbers that do not depend on the machine */
+static const struct field skb_fields[] = {
+	{ 76, PKT }, { 80, END }, { 76, PKT }, { 80, END }, { 76, PKT }, { 80, END }, { 140, META }, { 0, NUM }, { 4, NUM },
+	{ 8, NUM }, { 12, NUM }, { 16, NUM }, { 20, NUM }, { 24, NUM }, { 28, NUM }, { 32, NUM }, { 36, NUM }, { 40, NUM },
+	{ 44, NUM }, { 48, NUM }, { 52, NUM }, { 64, NUM }, { 164, NUM }, { 176, NUM },
+};
+static const u8 tc_written[] = { 8, 12, 32, 44, 48, 52, 56, 60, 64, 72 };
+
+static bool is_tc(const struct gen *g)
+{
+	return g->p->type == BPF_PROG_TYPE_SCHED_CLS;
+}
+
+static void put_context_store(struct gen *g, u8 ctx)
+{
+	int r = num_reg(g);
+	u8 off = is_tc(g) ? tc_written[rnd(g, ARRAY_SIZE(tc_written))] : 48 + 4 * rnd(g, 5);
+
+	if (r < 0 || r == ctx)
+		return;
+	put(g, BPF_STX | BPF_MEM | BPF_W, ctx, (u8)r, off, 0);
+}
+
 void do_context(struct gen *g)
 {
-	static const struct { u8 off, what; } xdp[] = { { 0, PKT }, { 4, END }, { 0, PKT }, { 4, END }, { 8, META }, { 12, NUM }, { 16, NUM } };
-	static const struct { u8 off, what; } skb[] = { { 76, PKT }, { 80, END }, { 76, PKT }, { 80, END }, { 140, META }, { 0, NUM },
-							{ 16, NUM }, { 8, NUM } };
-	bool is_xdp = g->p->type == BPF_PROG_TYPE_XDP;
+	bool xdp = g->p->type == BPF_PROG_TYPE_XDP;
+	const struct field *f = xdp ? &xdp_fields[rnd(g, ARRAY_SIZE(xdp_fields))] : &skb_fields[rnd(g, ARRAY_SIZE(skb_fields))];
 	int ctx = find_reg(g, CTX), dst;
-	u32 i = rnd(g, is_xdp ? ARRAY_SIZE(xdp) : ARRAY_SIZE(skb));
-	u8 what = is_xdp ? xdp[i].what : skb[i].what;
+	u8 size = BPF_W, at = 0;
 
-	if (ctx < 0 || (what == META && chance(g, 60)))
+	if (ctx < 0 || (f->what == META && chance(g, 60)) || (f->what != NUM && g->p->type == BPF_PROG_TYPE_SOCKET_FILTER))
 		return;
-	if (g->p->type == BPF_PROG_TYPE_SOCKET_FILTER && what != NUM)
+	if (!xdp && chance(g, 20)) {
+		put_context_store(g, (u8)ctx);
 		return;
-	dst = free_reg(g, what == NUM);
+	}
+	dst = free_reg(g, f->what == NUM);
 	if (dst < 0)
 		return;
-	put(g, BPF_LDX | BPF_MEM | BPF_W, (u8)dst, (u8)ctx, is_xdp ? xdp[i].off : skb[i].off, 0);
-	g->now.reg[dst] = (struct held){ .what = what, .max = ~0ull };
+	if (!xdp && f->what == NUM && f->off < 48 && chance(g, 30)) {	/* a part of it */
+		size = chance(g, 50) ? BPF_B : BPF_H;
+		at = (u8)(rnd(g, 4 / isa_size(size)) * isa_size(size));
+	}
+	put(g, BPF_LDX | BPF_MEM | size, (u8)dst, (u8)ctx, f->off + at, 0);
+	g->now.reg[dst] = (struct held){ .what = f->what, .max = ~0ull };
+}
+
+/* LD_ABS and LD_IND: from the packet into r0, or the program ends. */
+void do_load_absolute(struct gen *g)
+{
+	u8 size = (u8)PICK(g, BPF_B, BPF_H, BPF_W);
+	int r = chance(g, 40) ? find_reg(g, NUM) : -1;
+
+	if (g->p->type == BPF_PROG_TYPE_XDP || g->func || g->no_exit || g->now.reg[6].what != CTX || !may_call(g))
+		return;
+	if (r >= 0 && may_write(g, (u8)r, true)) {
+		put(g, BPF_ALU64 | BPF_AND | BPF_K, (u8)r, 0, 0, 31);
+		put(g, BPF_LD | BPF_IND | size, 0, (u8)r, 0, PICK(g, 0, 1, 4, 12));
+		set_num(g, (u8)r, 31);
+	} else {
+		put(g, BPF_LD | BPF_ABS | size, 0, 0, 0, PICK(g, 0, 1, 2, 6, 9, 12, 13, 16, 20, 40, 1000, -4096, -0x200000));
+	}
+	clobber(g);
+	set_num(g, 0, ~0ull);
 }
 
 /* A scratch register among r0-r5 that is not one of the two. */
@@ -268,7 +318,7 @@ void do_packet_size(struct gen *g)
 {
 	int p = find_reg(g, PKT), end = find_reg(g, END), dst = free_reg(g, true);
 
-	if (p < 0 || end < 0 || dst < 0 || dst == p || dst == end || g->now.reg[dst].what > NUM || g->p->type != BPF_PROG_TYPE_XDP)
+	if (p < 0 || end < 0 || dst < 0 || dst == p || dst == end || g->now.reg[dst].what > NUM)
 		return;
 	put_mov(g, (u8)dst, (u8)end);
 	put(g, BPF_ALU64 | BPF_SUB | BPF_X, (u8)dst, (u8)p, 0, 0);

@@ -79,6 +79,7 @@ void do_alu(struct gen *g);
 void do_unary(struct gen *g);
 void do_move(struct gen *g);
 void do_context(struct gen *g);
+void do_load_absolute(struct gen *g);
 void do_load(struct gen *g);
 void do_store(struct gen *g);
 void do_atomic(struct gen *g);
@@ -100,6 +101,7 @@ void do_csum(struct gen *g);
 void do_small_helper(struct gen *g);
 void do_call(struct gen *g);
 void do_callback(struct gen *g);
+void do_queue(struct gen *g);
 void do_tail_call(struct gen *g);
 void gen_damage(struct gen_program *p, u64 *rnd);
 

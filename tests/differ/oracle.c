@@ -1,6 +1,7 @@
 /* Recording the verifier's states, and the run that is compared with them. See oracle.h. */
 #include "oracle.h"
 #include "oracle_private.h"
+#include "run/frame.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -149,6 +150,7 @@ static void step(struct vm_observer *obs, u32 at, const u64 *regs, u32 depth)
 
 enum oracle_end oracle_run(struct oracle *o, struct env *env, struct run_buffer *b, u64 max_steps, u32 *r0)
 {
+	const struct prog *p = o->p;
 	enum oracle_end end;
 
 	o->frame = &b->frame;
@@ -156,6 +158,11 @@ enum oracle_end oracle_run(struct oracle *o, struct env *env, struct run_buffer 
 	o->max_steps = max_steps;
 	o->observer.step = step;
 	oracle_memory_start(o);
+	if (p->kind->prog_type != BPF_PROG_TYPE_XDP) {	/* as run_skb() */
+		run_skb_build(&b->skb, p->kind, 1);
+		b->frame.hard_start = b->mem;
+		b->frame.hard_end = b->mem + b->size;
+	}
 	env->frame = &b->frame;
 	b->frame.env = env;
 	env->tail_calls = 0;
@@ -163,6 +170,6 @@ enum oracle_end oracle_run(struct oracle *o, struct env *env, struct run_buffer 
 	end = setjmp(o->out);
 	if (end)
 		return end;
-	*r0 = vm_run_observed(o->p->image, env, &b->frame, &o->observer);
+	*r0 = vm_run_observed(p->image, env, &b->frame, &o->observer);
 	return ORACLE_OK;
 }

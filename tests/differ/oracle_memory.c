@@ -58,7 +58,7 @@ static bool in_region(const struct oracle *o, u64 addr, u32 size)
 
 static bool in_ctx(const struct oracle *o, u64 addr, u32 size)
 {
-	return within(addr, size, addr_of(o->frame), sizeof(*o->frame));
+	return within(addr, size, addr_of(o->frame), o->frame->flags & ENV_FRAME_SKB ? sizeof(struct env_skb) : sizeof(*o->frame));
 }
 
 static bool allowed(const struct oracle *o, u8 through, u64 addr, u32 size)
