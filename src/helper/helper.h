@@ -41,6 +41,12 @@ enum helper_arg {
 	HARG_FIXED = 1 << 12,	/* size is sizes[i], not the next argument */
 	HARG_ALIGNED = 1 << 13,
 	HARG_RELEASE = 1 << 14,	/* OBJ_RELEASE */
+	HARG_DYNPTR_SHIFT = 16,	/* HARG_DYNPTR: enum dynptr_type, 0: any */
+};
+#define HARG_DYNPTR_OF(type) ((u32)(type) << HARG_DYNPTR_SHIFT)
+#define HARG_DYNPTR_TYPE(arg) ((arg) >> HARG_DYNPTR_SHIFT)
+enum dynptr_type {	/* what is behind a dynptr; the kernel's numbers */
+	DYNPTR_INVALID, DYNPTR_LOCAL, DYNPTR_RINGBUF, DYNPTR_SKB, DYNPTR_XDP, DYNPTR_SKB_META,
 };
 
 enum helper_ret {
@@ -49,6 +55,7 @@ enum helper_ret {
 	HRET_MAP_VALUE,		/* with HRET_NULL_OK: lookup */
 	HRET_MEM,		/* of the size in HARG_CONST_ALLOC_SIZE_OR_ZERO */
 	HRET_RINGBUF_MEM,	/* the same, as a reservation that must be released */
+	HRET_DYNPTR_MEM,	/* a slice of HARG_CONST_ALLOC_SIZE_OR_ZERO bytes of the HARG_DYNPTR argument */
 	HRET_SOCKET,
 	HRET_TCP_SOCK,
 	HRET_SOCK_COMMON,

@@ -55,6 +55,15 @@ bool packet_helper_ok(const struct verifier *v, bool pkt_access);
 int special_check(struct verifier *v, u32 regno, s32 off, s32 size, bool direct);
 int special_access(struct verifier *v, u32 regno, s32 off, int value_regno);	/* the rules of those pointers, after it */
 
+/* dynptr.c */
+const char *dynptr_type_name(u32 type);
+int dynptr_overwrite(struct verifier *v, struct frame *f, u32 slot);	/* a store is about to touch the slot */
+void dynptr_mark_reg(struct verifier *v, struct reg *r, u32 type);	/* a register that points at one elsewhere */
+int dynptr_arg(struct verifier *v, u32 regno, u32 arg);		/* HARG_DYNPTR and its flags */
+int dynptr_check_release(struct verifier *v, u32 regno);
+int dynptr_release(struct verifier *v, u32 regno);
+const struct reg *dynptr_known(struct verifier *v, u32 regno);	/* type, id and ref_id of the one at regs[regno], which passed */
+
 /* lock.c */
 bool lock_may_be_in(const struct reg *r);
 int lock_arg(struct verifier *v, u32 regno, bool taken);	/* bpf_spin_lock (taken) or bpf_spin_unlock is called with it */

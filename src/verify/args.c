@@ -3,6 +3,7 @@
  * A global function is judged once, on its own, for any arguments that match its prototype (the kernel's
  * btf_prepare_func_args()); a static one is judged at each call with what is really passed. */
 #include "engine.h"
+#include "access.h"
 #include "btf/btf.h"
 
 #define RULE "subprog-args"
@@ -120,8 +121,12 @@ static int prepare_pointer(struct verifier *v, struct subprog *s, u32 i, const s
 	}
 	t = btf_skip(btf, ptr->type, &id);
 	name = t ? btf_str(btf, t->name_off) : NULL;
-	if (name && !strcmp(name, "bpf_dynptr"))
-		return verify_refuse(v, -EINVAL, "not-built", i + 1, "arg#%u: dynptr arguments are not built yet", i);
+	if (name && !strcmp(name, "bpf_dynptr")) {
+		if (tags)
+			return verify_refuse(v, -EINVAL, RULE, i + 1, "arg#%u has invalid combination of tags", i);
+		arg->kind = SUB_ARG_DYNPTR;
+		return 0;
+	}
 	if (!s->is_global)
 		return -EINVAL;
 	size = ptr->type && t ? btf_size(btf, id) : -EINVAL;
@@ -210,6 +215,9 @@ int args_enter(struct verifier *v, u32 n, struct reg *regs)
 		case SUB_ARG_CTX:
 			reg_mark_pointer(r, REG_CTX);
 			break;
+		case SUB_ARG_DYNPTR:
+			dynptr_mark_reg(v, r, DYNPTR_LOCAL);
+			break;
 		case SUB_ARG_MEM:
 			reg_mark_pointer(r, REG_MEM);
 			r->mem_size = s->arg[i].mem_size;
@@ -269,6 +277,12 @@ static int check_args(struct verifier *v, struct subprog *s)
 			break;
 		case SUB_ARG_CTX:
 			err = check_ctx_arg(v, regno);
+			break;
+		case SUB_ARG_DYNPTR:
+			if (state_regs(v->cur)[regno].type == REG_DYNPTR)
+				err = mem_unmoved(v, &state_regs(v->cur)[regno], regno, false);
+			if (!err)
+				err = dynptr_arg(v, regno, HARG_DYNPTR | HARG_RDONLY);
 			break;
 		case SUB_ARG_MEM:
 			err = check_mem_arg(v, &s->arg[i], regno);

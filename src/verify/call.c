@@ -143,7 +143,9 @@ static int release_arg(struct verifier *v, const struct call *c)
 
 	if (!c->release_regno)
 		return 0;
-	if (c->ref_id)
+	if (c->dynptr_regno == c->release_regno)
+		err = dynptr_release(v, c->release_regno);
+	else if (c->ref_id)
 		err = call_release_ref(v, c->ref_id);
 	else if (!reg_is_const_zero(&state_regs(v->cur)[c->release_regno]))
 		err = -EINVAL;
@@ -221,9 +223,29 @@ static int push_loop(struct verifier *v, const struct call *c)
 	return 0;
 }
 
-static int call_special(struct verifier *v, const struct call *c)
+static int check_dynptr_memory(struct verifier *v)
 {
+	const struct reg *r1 = &state_regs(v->cur)[BPF_REG_1];
+	char type[64];
+
+	if (r1->type == REG_MAP_VALUE)
+		return 0;
+	return verify_refuse(v, -EACCES, "dynptr", BPF_REG_1, "Unsupported reg type %s for bpf_dynptr_from_mem data",
+			     print_reg_type(r1, type));
+}
+
+static int call_special(struct verifier *v, struct call *c)
+{
+	const struct reg *d;
+
 	switch (c->id) {
+	case BPF_FUNC_dynptr_from_mem:
+		return check_dynptr_memory(v);
+	case BPF_FUNC_dynptr_data:
+		d = dynptr_known(v, c->dynptr_regno);
+		c->dynptr_id = d->id;
+		c->ref_id = d->ref_id;
+		return 0;
 	case BPF_FUNC_tail_call:
 		return call_check_no_refs(v, false, "tail_call");
 	case BPF_FUNC_loop:
@@ -273,6 +295,7 @@ static int set_result(struct verifier *v, const struct call *c)
 		return_map_value(c, r0);
 		break;
 	case HRET_MEM:
+	case HRET_DYNPTR_MEM:
 	case HRET_RINGBUF_MEM:
 		if (c->alloc_size > UINT32_MAX)
 			return verify_refuse(v, -EINVAL, "mem-bounds", -1, "cannot allocate %llu bytes",
@@ -280,6 +303,10 @@ static int set_result(struct verifier *v, const struct call *c)
 		reg_mark_pointer(r0, REG_MEM);
 		r0->mem_size = (u32)c->alloc_size;
 		r0->flags = ret & HRET_NULL_OK ? REGF_NULL : 0;
+		if ((ret & HRET_BASE_MASK) == HRET_DYNPTR_MEM) {
+			r0->dynptr_id = c->dynptr_id;
+			r0->ref_id = c->ref_id;
+		}
 		if ((ret & HRET_BASE_MASK) == HRET_RINGBUF_MEM)
 			r0->flags |= REGF_RINGBUF;
 		break;

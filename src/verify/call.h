@@ -13,6 +13,8 @@ struct call {
 	bool raw_ok;		/* the memory argument before the size needs no initialised bytes */
 	u32 release_regno;	/* argument that is released; 0: none */
 	u32 ref_id;		/* reference that an argument holds; 0: none */
+	u32 dynptr_regno;	/* HARG_DYNPTR; 0: none */
+	u32 dynptr_id;		/* HRET_DYNPTR_MEM: whose slice the result is */
 	u64 alloc_size;		/* HARG_CONST_ALLOC_SIZE_OR_ZERO */
 	u64 max_size;		/* largest value of the last HARG_SIZE */
 	u32 subprog;		/* HARG_FUNC */

@@ -29,6 +29,7 @@ static const struct accepts func_types[MAX_TYPES] = { { REG_FUNC, 0, "func" } };
 static const struct accepts stack_types[MAX_TYPES] = { { REG_STACK, 0, "fp" } };
 static const struct accepts str_types[MAX_TYPES] = { { REG_MAP_VALUE, 0, "map_value" } };
 
+static const struct accepts dynptr_types[MAX_TYPES] = { { REG_STACK, 0, "fp" }, { REG_DYNPTR, 0, "dynptr_ptr" } };
 static const struct accepts lock_types[MAX_TYPES] = { { REG_MAP_VALUE, 0, "map_value" } };
 
 static const struct accepts *const accepted[HARG_BASE_MASK] = {
@@ -47,6 +48,7 @@ static const struct accepts *const accepted[HARG_BASE_MASK] = {
 	[HARG_STACK] = stack_types,
 	[HARG_CONST_STR] = str_types,
 	[HARG_SPIN_LOCK] = lock_types,
+	[HARG_DYNPTR] = dynptr_types,
 };
 
 static u32 base_of(u32 arg)
@@ -92,6 +94,8 @@ static int check_offset(struct verifier *v, u32 regno, u32 arg)
 	const struct reg *r = &state_regs(v->cur)[regno];
 
 	if (arg & HARG_RELEASE) {
+		if (base_of(arg) == HARG_DYNPTR && r->type == REG_STACK)
+			return 0;
 		if (r->off)
 			return verify_refuse(v, -EINVAL, "ref-release-arg", regno,
 					     "R%u must have zero offset when passed to release func or trusted arg "
@@ -122,7 +126,11 @@ static int check_refs(struct verifier *v, struct call *c, u32 regno, u32 arg)
 	const struct reg *r = &state_regs(v->cur)[regno];
 
 	if (arg & HARG_RELEASE) {
-		if (!r->ref_id && !reg_is_const_zero(r))
+		int err = base_of(arg) == HARG_DYNPTR ? dynptr_check_release(v, regno) : 0;
+
+		if (err)
+			return err;
+		if (base_of(arg) != HARG_DYNPTR && !r->ref_id && !reg_is_const_zero(r))
 			return verify_refuse(v, -EINVAL, "ref-not-held", regno,
 					     "R%u must be referenced when passed to release function", regno);
 		c->release_regno = regno;
@@ -257,6 +265,9 @@ static int check_memory(struct verifier *v, struct call *c, u32 regno, u32 arg)
 		return 0;
 	case HARG_CONST_STR:
 		return arg_str(v, regno);
+	case HARG_DYNPTR:
+		c->dynptr_regno = regno;
+		return dynptr_arg(v, regno, arg);
 	case HARG_SPIN_LOCK:
 		return lock_arg(v, regno, c->id == BPF_FUNC_spin_lock);
 	default:

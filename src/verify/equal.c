@@ -178,12 +178,16 @@ static bool slot_safe(struct verifier *v, const struct slot *old, const struct s
 	switch (old->type[7]) {
 	case SLOT_SPILL:
 		return reg_safe(v, &old->spilled, &cur->spilled, exact);
+	case SLOT_DYNPTR:
+		return old->spilled.dynptr_type == cur->spilled.dynptr_type &&
+		       old->spilled.dynptr_first == cur->spilled.dynptr_first &&
+		       ids_match(v->ids, old->spilled.ref_id, cur->spilled.ref_id);
 	case SLOT_MISC:
 	case SLOT_ZERO:
 	case SLOT_INVALID:
 		return true;
 	}
-	return false;	/* dynptrs, iterators and irq flags are not kept on the stack by anything built so far */
+	return false;	/* iterators and irq flags are not kept on the stack by anything built so far */
 }
 
 /* The slot lies beyond the stack that cur has: it must not have mattered. */

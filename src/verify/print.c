@@ -4,7 +4,7 @@
  *	3: (bf) r1 = r2                       ; R1=scalar(id=1) R2=scalar(id=1)
  * so the newline after an instruction is taken back from the log when its state comes
  *(prev_log_total says where it was). */
-#include "verifier.h"
+#include "access.h"
 #include "btf/btf.h"
 #include <ctype.h>
 #include <stdarg.h>
@@ -240,6 +240,18 @@ static const char slot_char[] = {
     [SLOT_DYNPTR] = 'd',  [SLOT_ITER] = 'i',  [SLOT_IRQ_FLAG] = 'f',
 };
 
+static void print_dynptr(struct log *log, const struct reg *r, u32 index)
+{
+	struct list l = {.log = log};
+
+	log_printf(log, " fp-%u=dynptr_%s(", (index + 1) * 8, dynptr_type_name(r->dynptr_type));
+	if (r->id)
+		log_printf(item(&l), "id=%d", r->id);
+	if (r->ref_id)
+		log_printf(item(&l), "ref_id=%d", r->ref_id);
+	log_write(log, ")", 1);
+}
+
 /* " fp-8=mmmm????", the byte at the highest address first; a spilled register instead of the bytes
  * it covers. */
 static void print_slot(struct log *log, const struct slot *s, u32 index, u32 frameno)
@@ -254,6 +266,11 @@ static void print_slot(struct log *log, const struct slot *s, u32 index, u32 fra
 	}
 	if (!any)
 		return;
+	if (s->type[7] == SLOT_DYNPTR) {
+		if (s->spilled.dynptr_first)
+			print_dynptr(log, &s->spilled, index);
+		return;
+	}
 	for (n = 0; spill && s->type[n] != SLOT_SPILL; n++)
 		;
 	text[spill ? n : 8] = '\0';

@@ -64,6 +64,15 @@ int stack_access(struct verifier *v, u32 regno, s32 off, u32 size, bool write, i
 	return write ? stack_write(v, regno, off, size, value_regno) : stack_read(v, regno, off, size, value_regno);
 }
 
+/* What a helper is about to fill must hold no dynptr, which it might use at the same time. */
+static int check_no_dynptr(struct verifier *v, u32 regno, const struct frame *f, s32 min, s32 max)
+{
+	for (s32 off = min; off < max; off++)
+		if (stack_slot_of(off) < f->n_slots && f->slots[stack_slot_of(off)].type[(u32)(-off - 1) % 8] == SLOT_DYNPTR)
+			return verify_refuse(v, -EACCES, "dynptr", regno, "potential write to dynptr at off=%d disallowed", off);
+	return 0;
+}
+
 int stack_helper(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok, bool write,
 		 struct mem_raw *raw)
 {
@@ -79,12 +88,12 @@ int stack_helper(struct verifier *v, u32 regno, s32 off, s32 size, bool zero_ok,
 		err = stack_check_var(v, regno, r);
 	if (err)
 		return err;
-	if (fixed && raw) {
-		*raw = (struct mem_raw){ .regno = regno, .size = (u32)size };
-		return 0;
-	}
 	min = fixed ? (s32)r->v.bits.value + off : (s32)r->v.smin + off;
 	max = fixed ? min + size : (s32)r->v.smax + off + size;
+	if (fixed && raw) {
+		*raw = (struct mem_raw){ .regno = regno, .size = (u32)size };
+		return check_no_dynptr(v, regno, access_frame(v, r), min, max);
+	}
 	return stack_check_initialised(v, regno, min, max, size, write);
 }
 

@@ -107,10 +107,14 @@ static int write_fixed(struct verifier *v, struct frame *f, s32 off, u32 size, i
 	u32 n = stack_slot_of(off);
 	struct slot *s = &f->slots[n];
 	bool aligned = off % 8 == 0;
+	int err;
 
 	if (!v->allow_ptr_leaks && stack_is_spilled(s) && !stack_is_spilled_scalar(s) && size != 8)
 		return verify_refuse(v, -EACCES, "stack-corrupt", -1,
 				     "attempt to corrupt spilled pointer on stack");
+	err = dynptr_overwrite(v, f, n);
+	if (err)
+		return err;
 	ptr_slot_scratched(v, n);
 	if (size == 8)
 		live_stack_write(v, f->frameno, 1ull << n);
@@ -123,8 +127,7 @@ static int write_fixed(struct verifier *v, struct frame *f, s32 off, u32 size, i
 		reg_mark_const(&imm, (u64)(s64)i->imm);
 		spill(s, &imm, size);
 	} else if (value && is_spillable(value)) {
-		int err = spill_pointer(v, f, off, size, value, value_regno);
-
+		err = spill_pointer(v, f, off, size, value, value_regno);
 		if (err)
 			return err;
 	} else {
@@ -169,6 +172,12 @@ static int write_var(struct verifier *v, u32 regno, struct frame *f, s32 off, u3
 	bool zero = writes_zero(&v->insns[v->insn_idx], value), zero_used = false;
 	s32 min = (s32)r->v.smin + off, max = (s32)r->v.smax + off + (s32)size;
 
+	for (s32 o = min; o < max; o++) {
+		int err = dynptr_overwrite(v, f, stack_slot_of(o));
+
+		if (err)
+			return err;
+	}
 	for (s32 o = min; o < max; o++) {
 		int err = maybe_write_byte(v, f, o, zero, &zero_used);
 

@@ -57,7 +57,8 @@ struct reg {
 	union {
 		struct { struct map *map; u32 map_uid; };	/* CONST_MAP, MAP_VALUE, MAP_KEY */
 		u32 range;		/* PACKET*: bytes from the pointer (at off 0) proven; AT_PKT_END / BEYOND_PKT_END as negative s32 */
-		u32 mem_size;		/* MEM: bytes */
+		struct { u32 mem_size, dynptr_id; };	/* MEM: bytes; the dynptr it is a slice of, 0: none */
+		struct { u8 dynptr_type; bool dynptr_first; };	/* DYNPTR, and in slots of SLOT_DYNPTR: dynptr.c */
 		struct { const struct btf_types *btf; u32 btf_id; };
 		u32 subprog;		/* FUNC */
 		struct { u64 raw1, raw2; };	/* for copying and comparing */

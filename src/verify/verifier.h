@@ -26,7 +26,7 @@ enum {
 	VERIFY_MAX_VAR_OFF = 1 << 29,
 };
 
-enum sub_arg_kind { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM };
+enum sub_arg_kind { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM, SUB_ARG_DYNPTR };
 struct sub_arg { u8 kind; bool null_ok; u32 mem_size; };
 
 struct subprog {
