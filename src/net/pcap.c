@@ -25,6 +25,7 @@ static int pcap_next(struct net_source *s, struct net_packet *out, struct log *e
 	}
 	if (window_left(&s->w) - RECORD_HEADER < size)
 		return 0;
+	window_fetch_ahead(p, RECORD_HEADER + size);
 	*out = (struct net_packet){
 		.data = p + RECORD_HEADER,
 		.size = size,

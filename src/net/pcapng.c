@@ -154,6 +154,7 @@ static int pcapng_next(struct net_source *s, struct net_packet *out, struct log 
 			return damaged(s, err, "length", size);
 		if (window_left(&s->w) < size)
 			return 0;
+		window_fetch_ahead(p, size);
 		if (get32(f, p + size - 4) != size)
 			return damaged(s, err, "its second length differs from", size);
 		if (type == BLOCK_INTERFACE)
