@@ -113,12 +113,13 @@ void bench_failure(struct bench_report *r, const char *fmt, ...) PRINTF(2, 3);
 const char *bench_ratio(double a, double b);
 const char *bench_ns(double ns); /* "-" for 0 */
 const char *bench_ms(double ns);
+const char *bench_count(u64 n);
 
 /* ---- the whole */
 struct bench {
 	const char *objects, *examples, *selftests, *capture; /* folders and a file */
 	u32 rounds;
-	bool kernel; /* may be asked */
+	bool alone, kernel; /* the kernel is not to be asked; may be asked */
 	struct bench_report report;
 };
 const char *bench_object(const struct bench *b,

@@ -19,9 +19,10 @@ static const struct section {
 static const char usage[] =
     "usage: bench [--rounds N] [--only NAME,...] [--objects DIR] [--examples DIR] [--capture "
     "FILE]\n"
-    "             [--selftests DIR] [--write FILE]\n"
+    "             [--selftests DIR] [--alone] [--write FILE]\n"
     "sections: interp packets replay maps calls verify\n"
     "--selftests: compiled objects of the kernel's selftests, for verification\n"
+    "--alone: the kernel is not asked\n"
     "--write: the page with all figures; only when the kernel could be asked as well\n";
 
 const char *bench_object(const struct bench *b, const char *name)
@@ -169,7 +170,8 @@ static int parse(struct bench *b, int argc, char **argv, const char **only, cons
 	static const struct option options[] = {
 	    {"rounds", 1, NULL, 'r'},	{"only", 1, NULL, 'o'},	   {"objects", 1, NULL, 'b'},
 	    {"examples", 1, NULL, 'e'}, {"capture", 1, NULL, 'c'}, {"selftests", 1, NULL, 's'},
-	    {"write", 1, NULL, 'w'},	{"command", 1, NULL, 'm'}, {0},
+	    {"write", 1, NULL, 'w'},	{"command", 1, NULL, 'm'}, {"alone", 0, NULL, 'a'},
+	    {0},
 	};
 	int c;
 
@@ -195,6 +197,9 @@ static int parse(struct bench *b, int argc, char **argv, const char **only, cons
 			break;
 		case 'w':
 			*page = optarg;
+			break;
+		case 'a':
+			b->alone = true;
 			break;
 		case 'm':
 			*command = optarg;
@@ -222,7 +227,7 @@ int main(int argc, char **argv)
 	}
 	if (check_stats())
 		return 1;
-	b.kernel = kernel_answers(&b);
+	b.kernel = !b.alone && kernel_answers(&b);
 	bench_report_init(&b.report);
 	f = open_memstream(&text, &size);
 	if (!f)

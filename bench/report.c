@@ -187,3 +187,14 @@ const char *bench_ms(double ns)
 		snprintf(s, sizeof(char[24]), "%.2f", ns / 1e6);
 	return s;
 }
+
+const char *bench_count(u64 n)
+{
+	char *s = slot();
+
+	if (!n)
+		strcpy(s, "-");
+	else
+		snprintf(s, sizeof(char[24]), "%llu", (unsigned long long)n);
+	return s;
+}
