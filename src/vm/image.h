@@ -58,9 +58,11 @@ struct vm_state {
 /* Mark the pairs of fuse.def. */
 void vm_fuse(struct vm_image *img);
 
-#define VM_FRAMES     8		 /* kernel: MAX_CALL_FRAMES */
+#define VM_CALLS      8		 /* kernel: MAX_CALL_FRAMES, the functions of one program on top of each other */
 #define VM_STACK      512	 /* kernel: MAX_BPF_STACK */
 #define VM_TAIL_CALLS 33	 /* kernel: MAX_TAIL_CALL_CNT */
+/* A tail call out of the deepest function leaves its callers where they are, and the new program calls on top of them. */
+#define VM_FRAMES     (VM_CALLS + VM_TAIL_CALLS * (VM_CALLS - 1))
 #define VM_LOOPS      (8u << 20) /* kernel: BPF_MAX_LOOPS, what may_goto allows one call of a function \
 				  */
 

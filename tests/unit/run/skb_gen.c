@@ -194,6 +194,19 @@ static void plain_step(struct skb_gen *g, u32 id)
 	see(g, 0);
 }
 
+static void mtu_step(struct skb_gen *g)
+{
+	put64(g, 2, PICK(g, 0, 0, 1, 1, 1000));
+	put(g, BPF_ST | BPF_MEM | BPF_DW, 10, 0, BUFFER, PICK(g, 0, 0, 1500, 65535, 65536, 65537, 100));
+	put(g, BPF_ALU64 | BPF_MOV | BPF_X, 3, 10, 0, 0);
+	put(g, BPF_ALU64 | BPF_ADD | BPF_K, 3, 0, 0, BUFFER);
+	put64(g, 4, PICK(g, 0, 0, 20, 65000, 66000, (u64)-20, (u64)-2000));
+	put64(g, 5, PICK(g, 0, 0, 0, 1, 2));
+	call(g, BPF_FUNC_check_mtu);
+	put(g, BPF_LDX | BPF_MEM | BPF_W, 1, 10, BUFFER, 0);
+	see(g, 1);
+}
+
 static void helper_step(struct skb_gen *g)
 {
 	static const u32 tc[] = {
@@ -204,9 +217,11 @@ static void helper_step(struct skb_gen *g)
 		BPF_FUNC_skb_set_tstamp, BPF_FUNC_set_hash, BPF_FUNC_set_hash_invalid, BPF_FUNC_skb_ecn_set_ce,
 		BPF_FUNC_get_socket_uid, BPF_FUNC_get_cgroup_classid, BPF_FUNC_skb_cgroup_classid, BPF_FUNC_get_route_realm,
 		BPF_FUNC_redirect, BPF_FUNC_redirect_peer, BPF_FUNC_redirect_neigh, BPF_FUNC_skb_pull_data,
-		BPF_FUNC_clone_redirect, BPF_FUNC_skb_set_tunnel_key, BPF_FUNC_skb_get_tunnel_key,
+		BPF_FUNC_clone_redirect, BPF_FUNC_check_mtu, BPF_FUNC_get_netns_cookie,
+		BPF_FUNC_skb_set_tunnel_key, BPF_FUNC_skb_get_tunnel_key,
 	};
-	static const u32 filter[] = { BPF_FUNC_skb_load_bytes, BPF_FUNC_skb_load_bytes_relative, BPF_FUNC_get_socket_uid };
+	static const u32 filter[] = { BPF_FUNC_skb_load_bytes, BPF_FUNC_skb_load_bytes_relative, BPF_FUNC_get_socket_uid,
+				      BPF_FUNC_get_netns_cookie };
 	bool is_tc = g->type != BPF_PROG_TYPE_SOCKET_FILTER;
 	u32 id = is_tc ? tc[skb_gen_random(g, ARRAY_SIZE(tc))] : filter[skb_gen_random(g, ARRAY_SIZE(filter))];
 
@@ -224,6 +239,9 @@ static void helper_step(struct skb_gen *g)
 		break;
 	case BPF_FUNC_skb_adjust_room:
 		room_step(g);
+		break;
+	case BPF_FUNC_check_mtu:
+		mtu_step(g);
 		break;
 	case BPF_FUNC_redirect:
 	case BPF_FUNC_redirect_peer:
