@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON_FLAGS ?=
 
-.PHONY: all demo check bench setup clean install
+.PHONY: all demo check bench differ fuzz setup clean install
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
@@ -26,6 +26,16 @@ bench: all
 	$(BUILD)/bench/bench --objects $(BUILD)/bench --examples $(BUILD)/examples --capture examples/web.pcap \
 		--selftests "$(SELFTESTS)" --write docs/performance.md \
 		--command "make bench$(if $(SELFTESTS), SELFTESTS=DIR)" $(BENCH_FLAGS)
+
+# N random programs of each kind on the kernel (as root) and on skep, and skep against itself: docs/fuzzing.md.
+N ?= 1000000
+DIFFER_FLAGS ?=
+differ: all
+	for type in xdp tc socket; do $(BUILD)/tests/differ/differ --type $$type --count $(N) $(DIFFER_FLAGS) || exit 1; done
+
+# N inputs for each fuzz target (or TARGETS="btf capture"). Do they notice bugs? tools/fuzz-campaign plant.
+fuzz: setup
+	tools/fuzz-campaign run $(N) $(TARGETS)
 
 install: all
 	meson install -C $(BUILD)
