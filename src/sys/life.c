@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #define SUSPECTS_AT_ONCE 16 /* looked at when some other descriptor is closed */
+#define SUSPECTS_ASIDE	 2  /* when one of ours is: more than can become suspects then, so they can't pile up */
 #define CLOSE_UNSHARE	 2u /* CLOSE_RANGE_* of linux/close_range.h */
 #define CLOSE_CLOEXEC	 4u
 
@@ -130,7 +131,7 @@ void sys_test_all(void)
 	} while (s.n == ARRAY_SIZE(s.v));
 }
 
-static void test_suspects(void)
+static void test_suspects(u32 most)
 {
 	struct sys_handle *dropped[SUSPECTS_AT_ONCE];
 	u32 n = 0;
@@ -141,7 +142,7 @@ static void test_suspects(void)
 	}
 	if (!atomic_load_explicit(&n_suspects, memory_order_relaxed) || !sys_trylock())
 		return;
-	for (u32 i = MIN(atomic_load(&n_suspects), (u32)SUSPECTS_AT_ONCE); i && suspects; i--) {
+	for (u32 i = MIN(atomic_load(&n_suspects), most); i && suspects; i--) {
 		struct sys_handle *h = suspects;
 
 		if (let_go(h))
@@ -206,9 +207,8 @@ static void closed(struct sys_handle *h)
 	if (h) {
 		sys_test_hold(h);
 		sys_unpin(h);
-	} else {
-		test_suspects();
 	}
+	test_suspects(h ? SUSPECTS_ASIDE : SUSPECTS_AT_ONCE);
 }
 
 int sys_close(int fd)
@@ -307,6 +307,6 @@ int sys_munmap(void *addr, size_t size)
 	int err = raw(SYS_munmap, raw_arg(addr), size);
 
 	if (!err && ours())
-		test_suspects();
+		test_suspects(SUSPECTS_AT_ONCE);
 	return err;
 }
