@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <string.h>
+#include <unistd.h>
 
 struct answer {
 	char what[80];
@@ -77,6 +78,22 @@ static inline long elem(struct floor *f, int cmd, int fd, const void *key, const
 #define delete(f, fd, k) elem(f, BPF_MAP_DELETE_ELEM, fd, k, NULL, 0)
 #define next_key(f, fd, k, n) elem(f, BPF_MAP_GET_NEXT_KEY, fd, k, n, 0)
 #define take(f, fd, k, v, fl) elem(f, BPF_MAP_LOOKUP_AND_DELETE_ELEM, fd, k, v, fl)
+
+/* Is there a map of this id? Without taking it: the kernel leaks a prog array whose last descriptor is
+ * closed twice before it was emptied. */
+static inline bool map_exists(struct floor *f, u32 id)
+{
+	union abi_attr a = {.id = {.start_id = id - 1}};
+
+	return !call(f, BPF_MAP_GET_NEXT_ID, &a) && a.id.next_id == id;
+}
+/* The kernel waits for its readers before a map goes. */
+static inline long map_goes(struct floor *f, u32 id)
+{
+	for (int i = 0; i < 200 && map_exists(f, id); i++)
+		usleep(i * 100);
+	return map_exists(f, id);
+}
 
 /* r0 = 2; exit */
 extern const struct bpf_insn pass_insns[2];

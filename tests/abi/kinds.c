@@ -212,10 +212,7 @@ static void holding(struct floor *f, u32 type)
 	f->close(again);
 	SAME("held: the id", 1, !lookup(f, m, &k, &got, 0) && got == id);
 	SAME("put over", 0, update(f, m, &k, &like, 0));
-	for (int i = 0; i < 200 && fd_or_error(f, call(f, BPF_MAP_GET_FD_BY_ID, &a)) != -ENOENT;
-	     i++)
-		usleep(i * 100); /* the kernel waits for its readers */
-	SAME("gone", -ENOENT, fd_or_error(f, call(f, BPF_MAP_GET_FD_BY_ID, &a)));
+	SAME("gone", 0, map_goes(f, id));
 	f->close(like);
 	f->close(m);
 }

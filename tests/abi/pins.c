@@ -213,10 +213,7 @@ static void holding(struct floor *f)
 	SAME("unlink the other", 0, UNLINK(AT "/h2"));
 	SAME("held by its descriptor", 0, lookup(f, again, &k, &got, 0));
 	f->close(again);
-	for (int i = 0; i < 200 && fd_or_error(f, call(f, BPF_MAP_GET_FD_BY_ID, &id)) != -ENOENT;
-	     i++)
-		usleep(i * 100); /* the kernel waits for its readers */
-	SAME("gone", -ENOENT, fd_or_error(f, call(f, BPF_MAP_GET_FD_BY_ID, &id)));
+	SAME("gone", 0, map_goes(f, info.id));
 }
 
 void area_pins(struct floor *f)
