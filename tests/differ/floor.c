@@ -2,7 +2,6 @@
 #include "floor.h"
 #include "env/env.h"
 #include "isa/isa.h"
-#include "sys/sys.h"
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,7 +11,7 @@ long floor_bpf(struct floor *f, u32 cmd, union abi_attr *attr)
 	long r;
 
 	if (!f->kernel)
-		return sys_bpf(sys_self(), cmd, addr_of(attr), sizeof(*attr));
+		return sys_bpf(f->caller, cmd, addr_of(attr), sizeof(*attr));
 	r = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 	return r < 0 ? -errno : r;
 }
@@ -63,11 +62,11 @@ static int fill_prog_array(struct floor *f, u32 type)
 	return (int)floor_bpf(f, BPF_MAP_UPDATE_ELEM, &a);
 }
 
-int floor_open(struct floor *f, bool kernel, u32 type)
+int floor_open(struct floor *f, bool kernel, u32 type, struct sys_caller *caller)
 {
 	int err;
 
-	*f = (struct floor){ .name = kernel ? "kernel" : "skep", .kernel = kernel };
+	*f = (struct floor){ .name = kernel ? "kernel" : "skep", .kernel = kernel, .caller = caller };
 	f->btf = load_btf(f);
 	if (f->btf < 0) {
 		printf("# %s: BTF: %s\n", f->name, strerror(-f->btf));

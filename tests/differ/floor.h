@@ -2,17 +2,20 @@
 #ifndef DIFFER_FLOOR_H
 #define DIFFER_FLOOR_H
 #include "gen.h"
+#include "sys/sys.h"
 
 struct floor {
 	const char *name;
 	bool kernel;
 	int map[GEN_MAPS], btf;		/* descriptors */
-	u32 btf_ids[4];
+	u32 btf_ids[GEN_KINDS];
 	u8 *mapped[GEN_MAPS];		/* values of mappable arrays */
 	int tail;			/* program in slot 1 of the prog_array */
+	struct sys_caller *caller;	/* skep: who calls */
 };
 
-int floor_open(struct floor *f, bool kernel, u32 type);	/* -errno, with a line printed */
+/* caller: who calls skep; the kernel looks at the process. -errno, with a line printed */
+int floor_open(struct floor *f, bool kernel, u32 type, struct sys_caller *caller);
 void floor_close(struct floor *f);
 
 /* A descriptor or -errno. log may be NULL. */

@@ -315,7 +315,7 @@ static const struct {
 	{ do_spill, 8 }, { do_fill, 8 }, { do_stack_index, 3 }, { do_packet_check, 12 }, { do_packet_index, 7 },
 	{ do_value_index, 7 }, { do_packet_size, 3 }, { do_lookup, 9 }, { do_update, 3 }, { do_delete, 2 }, { do_ring, 2 },
 	{ do_data, 4 }, { do_move_packet, 2 }, { do_bytes, 3 }, { do_csum, 1 }, { do_small_helper, 2 }, { do_call, 4 },
-	{ do_callback, 2 }, { do_queue, 2 }, { do_tail_call, 1 }, { do_if, 18 }, { do_leave, 4 }, { do_loop, 5 },
+	{ do_callback, 2 }, { do_queue, 2 }, { do_each, 2 }, { do_tail_call, 1 }, { do_if, 18 }, { do_leave, 4 }, { do_loop, 5 },
 };
 
 static void statement(struct gen *g)
@@ -366,6 +366,10 @@ static void arguments(struct gen *g, u8 kind)
 		set_num(g, 1, ~0ull);
 		g->now.reg[2] = (struct held){ .what = STACK, .room = 16 };
 		break;
+	case GEN_EACH:		/* map, key, value, what do_each() passes */
+		g->now.reg[3] = (struct held){ .what = VALUE, .map = GEN_ARRAY, .room = gen_maps[GEN_ARRAY].value };
+		g->now.reg[4] = (struct held){ .what = STACK, .room = 16 };
+		break;
 	}
 }
 
@@ -392,7 +396,7 @@ static void end(struct gen *g, u8 kind)
 {
 	int r = find_reg(g, NUM);
 
-	if (kind == GEN_CALLBACK) {
+	if (kind == GEN_CALLBACK || kind == GEN_EACH) {
 		if (r >= 0 && chance(g, 40)) {
 			put_mov(g, 0, (u8)r);
 			put(g, BPF_ALU64 | BPF_AND | BPF_K, 0, 0, 0, 1);
@@ -436,7 +440,7 @@ static void plan(struct gen *g)
 {
 	g->n_funcs = chance(g, 35) ? 2 + rnd(g, GEN_FUNCS - 2) : 1;
 	for (u32 i = 1; i < g->n_funcs; i++)
-		g->func_info[i].kind = (u8)PICK(g, GEN_STATIC, GEN_STATIC, GEN_GLOBAL, GEN_CALLBACK);
+		g->func_info[i].kind = (u8)PICK(g, GEN_STATIC, GEN_STATIC, GEN_GLOBAL, GEN_CALLBACK, GEN_EACH);
 }
 
 /* Functions that nobody came to call are not written: the kernel takes them, but what for. */
@@ -485,10 +489,10 @@ void gen_make(struct gen_program *p, u32 type, u64 seed)
 		gen_damage(p, &g.rnd);
 }
 
-const void *gen_btf(u32 *size, u32 ids[4])
+const void *gen_btf(u32 *size, u32 ids[GEN_KINDS])
 {
 	static struct blob blob;
-	static u32 made[4], n;
+	static u32 made[GEN_KINDS], n;
 	struct blob *b = &blob;
 
 	if (!n) {
@@ -506,6 +510,7 @@ const void *gen_btf(u32 *size, u32 ids[4])
 		made[GEN_MAIN] = blob_type(b, BTF_KIND_FUNC, "prog", BTF_FUNC_STATIC, false, proto);
 		made[GEN_STATIC] = blob_type(b, BTF_KIND_FUNC, "fn", BTF_FUNC_STATIC, false, proto);
 		made[GEN_CALLBACK] = blob_type(b, BTF_KIND_FUNC, "cb", BTF_FUNC_STATIC, false, proto);
+		made[GEN_EACH] = blob_type(b, BTF_KIND_FUNC, "each", BTF_FUNC_STATIC, false, proto);
 		made[GEN_GLOBAL] = blob_type(b, BTF_KIND_FUNC, "glob", BTF_FUNC_GLOBAL, false, global);
 		blob_end(b, &n);
 	}

@@ -17,7 +17,8 @@ enum gen_map {
 struct gen_map_spec { const char *name; u32 type, key, value, entries, flags; u32 fill; /* keys 0.. put in before each program */ };
 extern const struct gen_map_spec gen_maps[GEN_MAPS];
 
-enum gen_func_kind { GEN_MAIN, GEN_STATIC, GEN_GLOBAL, GEN_CALLBACK };
+/* GEN_CALLBACK: of bpf_loop; GEN_EACH: of bpf_for_each_map_elem */
+enum gen_func_kind { GEN_MAIN, GEN_STATIC, GEN_GLOBAL, GEN_CALLBACK, GEN_EACH, GEN_KINDS };
 
 struct gen_program {
 	u64 seed;
@@ -35,7 +36,7 @@ struct gen_program {
 /* The program of a number; the same every time. */
 void gen_make(struct gen_program *p, u32 type, u64 seed);
 /* BTF of all programs: func_info type ids by enum gen_func_kind. */
-const void *gen_btf(u32 *size, u32 ids[4]);
+const void *gen_btf(u32 *size, u32 ids[GEN_KINDS]);
 /* Would the kernel (6.18) risk its life over this? A sign mask and a constant in a loop fork states without end. */
 bool gen_is_dangerous(const struct gen_program *p);
 

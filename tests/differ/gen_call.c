@@ -301,30 +301,29 @@ void do_small_helper(struct gen *g)
 
 /* ---- functions */
 
-static int callee(struct gen *g, bool callback)
+/* A function after the present one whose kind is in the set; -1: none. */
+static int callee(struct gen *g, u32 kinds)
 {
-	u32 n = g->func + 1 + rnd(g, GEN_FUNCS);
+	u32 first = g->func + 1, n = first < g->n_funcs ? g->n_funcs - first : 0, at = n ? rnd(g, n) : 0;
 
-	for (; n < g->n_funcs; n++)
-		if ((g->func_info[n].kind == GEN_CALLBACK) == callback && g->n_calls < ARRAY_SIZE(g->call))
-			return (int)n;
-	for (n = g->func + 1; n < g->n_funcs; n++)
-		if ((g->func_info[n].kind == GEN_CALLBACK) == callback && g->n_calls < ARRAY_SIZE(g->call))
-			return (int)n;
+	if (g->n_calls == ARRAY_SIZE(g->call))
+		return -1;
+	for (u32 i = 0; i < n; i++, at = (at + 1) % n)
+		if (kinds >> g->func_info[first + at].kind & 1)
+			return (int)(first + at);
 	return -1;
 }
 
-static void note_call(struct gen *g, u32 n, bool callback)
+static void note_call(struct gen *g, u32 n)
 {
 	g->func_info[n].uses++;
 	g->call[g->n_calls].at = g->p->n;
-	g->call[g->n_calls].func = n;
-	g->call[g->n_calls++].callback = callback;
+	g->call[g->n_calls++].func = n;
 }
 
 void do_call(struct gen *g)
 {
-	int n = callee(g, false), ctx = find_reg(g, CTX), r = find_reg(g, NUM);
+	int n = callee(g, 1u << GEN_STATIC | 1u << GEN_GLOBAL), ctx = find_reg(g, CTX), r = find_reg(g, NUM);
 
 	if (n < 0 || !may_call(g) || r < 0 || g->loops > 1)
 		return;
@@ -342,7 +341,7 @@ void do_call(struct gen *g)
 		put_mov(g, 2, (u8)r);
 		put_imm(g, 1, constant(g));
 	}
-	note_call(g, (u32)n, false);
+	note_call(g, (u32)n);
 	put(g, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
 	clobber(g);
 	set_num(g, 0, ~0ull);
@@ -350,7 +349,7 @@ void do_call(struct gen *g)
 
 void do_callback(struct gen *g)
 {
-	int n = callee(g, true), r = find_reg(g, NUM);
+	int n = callee(g, 1u << GEN_CALLBACK), r = find_reg(g, NUM);
 
 	if (n < 0 || !may_call(g) || !has_area(g) || g->loops)
 		return;
@@ -360,12 +359,28 @@ void do_callback(struct gen *g)
 	} else {
 		put_imm(g, 1, 1 + rnd(g, 9));
 	}
-	note_call(g, (u32)n, true);
+	note_call(g, (u32)n);
 	put(g, BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_FUNC, 0, 0);
 	put(g, 0, 0, 0, 0, 0);
 	put_stack_arg(g, 3, AREA_OFF);
 	put_imm(g, 4, 0);
 	put_call(g, BPF_FUNC_loop);
+	set_num(g, 0, ~0ull);
+}
+
+void do_each(struct gen *g)
+{
+	int n = callee(g, 1u << GEN_EACH);
+
+	if (n < 0 || !may_call(g) || !has_area(g) || g->loops)
+		return;
+	put_map(g, 1, GEN_ARRAY);
+	note_call(g, (u32)n);
+	put(g, BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_FUNC, 0, 0);
+	put(g, 0, 0, 0, 0, 0);
+	put_stack_arg(g, 3, AREA_OFF);
+	put_imm(g, 4, 0);
+	put_call(g, BPF_FUNC_for_each_map_elem);
 	set_num(g, 0, ~0ull);
 }
 

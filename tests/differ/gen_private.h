@@ -37,7 +37,7 @@ struct gen {
 	bool no_move;		/* the packet may not be moved */
 	u32 budget;		/* instructions left for the function */
 	u32 exits[32], n_exits;	/* jumps to the function's early exit */
-	struct { u32 at, func; bool callback; } call[24];	/* to be pointed at functions */
+	struct { u32 at, func; } call[24];	/* to be pointed at functions */
 	u32 n_calls;
 	struct { u8 kind; u8 uses; bool packet_moves; } func_info[GEN_FUNCS];
 	u32 n_funcs;		/* planned */
@@ -102,6 +102,7 @@ void do_small_helper(struct gen *g);
 void do_call(struct gen *g);
 void do_callback(struct gen *g);
 void do_queue(struct gen *g);
+void do_each(struct gen *g);
 void do_tail_call(struct gen *g);
 void gen_damage(struct gen_program *p, u64 *rnd);
 

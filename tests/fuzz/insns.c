@@ -1,10 +1,10 @@
-/* Fuzz target: programs. Hostile bytes are loaded as XDP; what is accepted runs, observed first and within a budget, then on
+/* Fuzz target: programs. Hostile bytes are loaded as XDP, sched_cls or socket filter; what is accepted runs, observed first and within a budget, then on
  * the fast interpreter: a hole in the verifier shows as an access that the memory oracle or the sanitizer knows to be wrong,
  * or as a register outside of the states that the verifier kept; a fault of an engine as a different result.
  *
  * Input: a byte of options, then instructions of 8 bytes. Map descriptors are numbers of tests/differ/maps.def (modulo). Bits
  * of the options: 1 without CAP_PERFMON (then no address can leak into results, and they are compared), 2 states all precise,
- * 4 BPF_F_TEST_STATE_FREQ, 8 no states at all. */
+ * 4 BPF_F_TEST_STATE_FREQ, 8 no states at all, 16 sched_cls, 32 socket_filter. */
 #include "differ/gen.h"
 #include "differ/oracle.h"
 #include "fuzz.h"
@@ -17,7 +17,7 @@
 
 /* VERIFIED bounds the verifier's time and memory, which a million instructions make large. */
 enum { INSNS = 256, STEPS = 20000, VERIFIED = 10000, PACKETS = 5, PACKET_MAX = 96 };
-enum { UNPRIV = 1, PRECISE = 2, FREQ = 4, NO_STATES = 8 };
+enum { UNPRIV = 1, PRECISE = 2, FREQ = 4, NO_STATES = 8, TC = 16, SOCKET = 32 };
 
 #define CAPS (VERIFY_CAP_BPF | VERIFY_CAP_NET_ADMIN)
 
@@ -105,10 +105,10 @@ static int use_map(void *ctx, s32 fd, bool fd_is_index, struct map **map)
 	return -EBADF;
 }
 
-static struct btf_types *types(u32 ids[4])
+static struct btf_types *types(u32 ids[GEN_KINDS])
 {
 	static struct btf_types *btf;
-	static u32 made[4];
+	static u32 made[GEN_KINDS];
 	const void *data;
 	u32 size;
 
@@ -123,7 +123,7 @@ static struct btf_types *types(u32 ids[4])
 static u32 find_functions(const struct bpf_insn *insns, u32 n, struct bpf_func_info *info, u32 max)
 {
 	bool start[INSNS] = { true }, callback[INSNS] = { 0 };
-	u32 ids[4], found = 0;
+	u32 ids[GEN_KINDS], found = 0;
 
 	types(ids);
 	for (u32 i = 0; i < n; i++) {
@@ -141,10 +141,12 @@ static u32 find_functions(const struct bpf_insn *insns, u32 n, struct bpf_func_i
 static bool load(struct instance *in, const struct bpf_insn *insns, u32 n, u8 options)
 {
 	struct bpf_func_info info[64];
-	u32 ids[4], n_info = find_functions(insns, n, info, ARRAY_SIZE(info));
+	u32 ids[GEN_KINDS], n_info = find_functions(insns, n, info, ARRAY_SIZE(info));
 	struct refusal why = { 0 };
 	struct prog_attr attr = {
-		.type = BPF_PROG_TYPE_XDP, .flags = options & FREQ ? ABI_F_TEST_STATE_FREQ : 0,
+		.type = options & TC ? BPF_PROG_TYPE_SCHED_CLS :
+			options & SOCKET ? BPF_PROG_TYPE_SOCKET_FILTER : BPF_PROG_TYPE_XDP,
+		.flags = options & FREQ ? ABI_F_TEST_STATE_FREQ : 0,
 		.caps = CAPS | (options & UNPRIV ? 0 : VERIFY_CAP_PERFMON | VERIFY_CAP_SYS_ADMIN),
 		.insns = insns, .n_insns = n, .license = "GPL", .map_by_fd = map_by_fd, .ctx = in,
 		.max_insns = VERIFIED,
@@ -253,7 +255,7 @@ static void run_fast(struct instance *in, struct run_buffer *b, struct result *r
 		struct env env;
 
 		start(&env, b, i);
-		r[i].r0 = run_xdp(in->prog, &env, b);
+		r[i].r0 = run_packet(in->prog, &env, b);
 		finish(&env, in, b, &r[i]);
 	}
 }
@@ -359,7 +361,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 		insns[at] = insns[from];
 		break;
 	case 4:
-		data[0] ^= (u8)(1 << (x >> 8 & 3));
+		data[0] ^= (u8)(1 << (x >> 8) % 6);
 		break;
 	default:
 		for (u32 k = 1 + (x >> 60 & 3); k; k--, at = (u32)gen_rnd64(&rnd) % n)
