@@ -19,6 +19,10 @@ struct explored {
 	u32 n_kept, n_evicted;
 };
 
+/* With BPF_F_TEST_STATE_FREQ every prune point keeps a state; past this many only those that help, or a hostile caller could
+ * have gigabytes of them. Not keeping one is always right. */
+enum { MAX_TEST_STATES = 200000 };
+
 enum verdict { MISS, HIT, HIT_LOOP, INFINITE };
 
 static struct kept **bucket_of(struct verifier *v, const struct state *s, u32 insn)
@@ -288,7 +292,9 @@ struct look {
 /* Keeping a state costs; it pays after some work. Within a loop it pays less often, as every time around differs. */
 static void decide_to_add(struct verifier *v, struct look *l)
 {
-	l->force = v->test_state_freq || v->info[l->insn].force_checkpoint || v->cur->n_history > 40;
+	bool test = v->test_state_freq && v->explored->n_kept + v->explored->n_evicted < MAX_TEST_STATES;
+
+	l->force = test || v->info[l->insn].force_checkpoint || v->cur->n_history > 40;
 	l->add = l->force || (v->jumps_processed - v->prev_jumps_processed >= 2 &&
 			      v->insns_processed - v->prev_insns_processed >= 8);
 }
