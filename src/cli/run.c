@@ -16,6 +16,7 @@ const struct cli_option cli_run_options[] = {
 	{ "filter", 'f', "EXPR", "only packets that match a tcpdump expression" },
 	{ "repeat", 0, "N", "run each packet N times (the packet is not reset, as in the kernel's TEST_RUN)" },
 	{ "reset", 0, NULL, "with --repeat: put the packet in anew before each run" },
+	{ "ctx", 0, "FIELD=VALUE,...", "fields of the context that each packet comes with (mark=5,priority=2); shows it afterwards" },
 	{ "stats", 0, NULL, "instructions per packet (p50, p99, most) and ns per packet" },
 	{ "floor", 0, "user|kernel", "where to run: skep's own bpf(2) (default) or the kernel's" },
 	{ "against", 0, "kernel", "run every packet on both floors as well and compare; exit 1 on a difference" },
@@ -28,7 +29,7 @@ const struct cli_option cli_run_options[] = {
 };
 
 struct args {
-	const char *object, *in, *data, *prog, *out, *filter;
+	const char *object, *in, *data, *prog, *out, *filter, *ctx;
 	u64 count, repeat;
 	enum load_floor floor;
 	bool against, json, verbose, reset, stats;
@@ -50,6 +51,8 @@ static int set_option(void *ctx, const struct cli_option *o, const char *value)
 		a->out = value;
 	else if (IS("filter"))
 		a->filter = value;
+	else if (IS("ctx"))
+		a->ctx = value;
 	else if (IS("reset"))
 		a->reset = true;
 	else if (IS("stats"))
@@ -102,6 +105,8 @@ static int check_args(struct args *a, int argc, char **argv, int first)
 		wrong = "--against kernel reads the packets more than once: standard input will not do";
 	else if (a->against && a->floor == LOAD_KERNEL)
 		wrong = "--against kernel compares the user floor with the kernel's: leave --floor kernel out";
+	else if (a->stats && a->ctx)
+		wrong = "--stats counts instructions of plain runs: leave --ctx out";
 	else if (a->stats && a->floor == LOAD_KERNEL)
 		wrong = "--stats counts instructions, which only the user floor can";
 	if (wrong) {
@@ -157,7 +162,7 @@ static int compare(struct run *r)
 {
 	struct path_compare how = {
 		.object = r->a->object, .capture = r->a->in, .data_hex = r->a->data, .load = r->load, .prog = r->a->prog,
-		.count = r->a->count, .repeat = r->a->repeat, .reset = r->a->reset, .filter = r->a->filter,
+		.count = r->a->count, .repeat = r->a->repeat, .reset = r->a->reset, .filter = r->a->filter, .ctx = r->a->ctx,
 	};
 
 	return path_compare(&how, &r->compared, &r->err);
@@ -211,6 +216,8 @@ static int prepare(struct run *r)
 	rc = path_runner_new(&r->runner, r->o, r->p, &r->trace, &r->err);
 	if (!rc)
 		rc = path_rings_new(&r->rings, r->o, on_event, r);
+	if (!rc && r->a->ctx)
+		rc = path_runner_set_context(r->runner, r->o, r->a->ctx, &r->err);
 	if (!rc && r->a->stats) {
 		r->stats = calloc(1, sizeof(*r->stats));
 		rc = r->stats ? path_runner_count(r->runner) : -ENOMEM;
@@ -260,6 +267,13 @@ static int end_report(struct run *r, int status)
 	return CLI_OK;
 }
 
+static void on_context(void *ctx, const void *context, u32 size)
+{
+	struct run *r = ctx;
+
+	show_context(&r->show, r->runner, context, size);
+}
+
 static void show_progress(void *ctx, const struct path_counts *c)
 {
 	fprintf(stderr, "\r%llu packets", (unsigned long long)c->packets);
@@ -273,6 +287,7 @@ static int replay(struct run *r)
 	struct path_replay how = {
 		.in = r->in, .out = r->out, .rings = r->rings, .count = r->a->count, .repeat = r->a->repeat, .reset = r->a->reset,
 		.filter = r->filter, .stats = r->stats, .progress = watched ? show_progress : NULL,
+		.on_context = r->a->ctx ? on_context : NULL, .ctx = r,
 	};
 	int status = CLI_OK, rc;
 

@@ -12,6 +12,7 @@ struct show {
 };
 
 void show_event(struct show *s, struct bpf_map *ring, const void *data, u32 size);
+void show_context(struct show *s, struct path_runner *r, const void *context, u32 size);
 void show_trace_line(struct show *s, const char *text, size_t len);
 void show_maps(struct show *s);
 void show_counts(struct show *s, const struct path_counts *c, u32 repeat);

@@ -129,6 +129,27 @@ void show_event(struct show *s, struct bpf_map *ring, const void *data, u32 size
 	log_done(&text);
 }
 
+void show_context(struct show *s, struct path_runner *r, const void *context, u32 size)
+{
+	struct btf_print_opts how = { .json = s->json != NULL };
+	u32 type;
+	const struct btf_types *btf = path_runner_context_type(r, &type);
+	autofree char *line = NULL;
+	struct log text;
+
+	log_init(&text, 64 * 1024);
+	btf_print_value(&text, btf, type, context, size, &how);
+	line = log_text(&text, NULL);
+	log_done(&text);
+	if (s->json) {
+		json_open(s->json, NULL, '{');
+		json_raw(s->json, "context", line ? line : "null");
+		json_close(s->json, '}');
+	} else {
+		printf("context: %s\n", line ? line : "?");
+	}
+}
+
 void show_trace_line(struct show *s, const char *text, size_t len)
 {
 	while (len && text[len - 1] == '\n')

@@ -64,6 +64,8 @@ static int run_packets(struct child *c, struct log *err)
 		}
 		path_run(c->runner, &p, c->how->repeat, c->how->reset, &res);
 		path_rings_drain(c->rings);
+		if (res.ctx)
+			put(c, COMPARE_EVENT, COMPARE_CONTEXT, 0, res.ctx, res.ctx_size);
 		put(c, COMPARE_PACKET, res.status, res.status ? p.size : res.verdict, res.data, res.status ? 0 : res.size);
 	}
 	return n < 0 ? n : 0;
@@ -203,6 +205,8 @@ static int set_up(struct child *c, enum load_floor floor, struct log *err)
 	if (!c->program)
 		return -EINVAL;
 	rc = path_runner_new(&c->runner, c->object, c->program, NULL, err);
+	if (!rc && c->how->ctx)
+		rc = path_runner_set_context(c->runner, c->object, c->how->ctx, err);
 	if (!rc)
 		path_runner_as_test(c->runner);
 	if (!rc)

@@ -16,12 +16,18 @@ struct path_result {
 	u32 size;
 	u32 redirect_ifindex;	/* of a redirect on the user floor, else 0 */
 	u64 insns;		/* of all runs, when counting */
+	const void *ctx;	/* the context afterwards, when one was set; else NULL */
+	u32 ctx_size;
 };
 /* The program must be loaded. trace may be NULL. -ENOTSUP: packets mean nothing to this kind, said in err. */
 int path_runner_new(struct path_runner **out, struct load_object *o, struct bpf_program *p, struct env_trace *trace, struct log *err);
 void path_runner_free(struct path_runner *r);
 /* Run it `repeat` times; the packet is put in anew before each run with reset, else once, as in the kernel's TEST_RUN. */
+const struct btf_types *path_runner_context_type(const struct path_runner *r, u32 *id);	/* NULL: no context was set */
 void path_run(struct path_runner *r, const struct net_packet *p, u32 repeat, bool reset, struct path_result *result);
+/* Run every packet as a PROG_TEST_RUN with this context: text is fields, "mark=5,priority=2" or "{.mark = 5}", typed by the
+ * object's BTF (or the kernel's). -EINVAL with a sentence. The context afterwards is in each result. */
+int path_runner_set_context(struct path_runner *r, struct load_object *o, const char *text, struct log *err);
 /* Count instructions from now on (user floor). -ENOTSUP on the kernel's. */
 int path_runner_count(struct path_runner *r);
 const struct path_verdicts *path_runner_verdicts(const struct path_runner *r);
@@ -73,6 +79,7 @@ struct path_replay {
 	u32 repeat;			/* runs of each packet, at least 1 */
 	bool reset;			/* put the packet in anew before each of them */
 	struct net_filter *filter;	/* may be NULL */
+	void (*on_context)(void *ctx, const void *context, u32 size);	/* after each packet; may be NULL */
 	struct path_stats *stats;	/* may be NULL; the runner must be counting */
 	/* called about five times a second with what was done so far; may be NULL */
 	void (*progress)(void *ctx, const struct path_counts *so_far);
@@ -106,6 +113,7 @@ struct path_compare {
 	u32 repeat;
 	bool reset;
 	const char *filter;	/* an expression; NULL: none */
+	const char *ctx;	/* fields of the context; NULL: none */
 };
 /* 0 whatever was found; -errno when one of the floors could not do its part, with the sentence in err. */
 int path_compare(const struct path_compare *how, struct path_comparison *found, struct log *err);

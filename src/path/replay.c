@@ -36,6 +36,8 @@ static int one(struct path_runner *r, const struct path_replay *how, struct path
 	c->bytes += p->size;
 	verdict = c->kind->which(res.verdict);
 	c->verdict[verdict]++;
+	if (how->on_context && res.ctx)
+		how->on_context(how->ctx, res.ctx, res.ctx_size);
 	if (how->stats)
 		path_stats_add(how->stats, res.insns / how->repeat);
 	path_rings_drain(how->rings);
