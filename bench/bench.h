@@ -85,6 +85,8 @@ int bench_run_first(struct bench_pair *p, u32 i, u32 size, struct bench_figure *
 void bench_run_round(struct bench_pair *p, u32 i, u32 size, struct bench_figure *f);
 void bench_figure_done(struct bench_figure *f);
 void bench_prepare_packet(struct bench_served *s, u32 size);
+/* A job for the user floor. arg: program, size of the packet. n[0]: instructions of one run */
+void bench_count_insns(struct bench_served *s, const u64 arg[3], struct bench_answer *a);
 
 /* ---- what came out (report.c): shown at once, and kept for docs/performance.md */
 struct bench_report {

@@ -139,6 +139,20 @@ static void run_program(struct bench_served *s, const u64 arg[3], struct bench_a
 		run_kernel(s, arg, a);
 }
 
+void bench_count_insns(struct bench_served *s, const u64 arg[3], struct bench_answer *a)
+{
+	struct prog *p = sys_prog_of(s->prog[arg[0]].fd);
+
+	bench_prepare_packet(s, arg[1]);
+	s->env.counting = true;
+	s->env.insn_count = 0;
+	env_enter(&s->env);
+	a->retval = run_packet(p, &s->env, &s->buffer);
+	env_leave(&s->env);
+	s->env.counting = false;
+	a->n[0] = s->env.insn_count;
+}
+
 /* ---- in the bench's process */
 
 static bool take(int fd, void *to, size_t size)

@@ -1,24 +1,7 @@
 /* What an instruction costs in the interpreter, beside the kernel's machine code, on programs that
  * compute. How many there are is counted by the counting instance. */
 #include "bench.h"
-#include "prog/prog.h"
-#include "sys/sys.h"
 #include <math.h>
-
-/* arg: program, size of the packet. n[0]: instructions of one run */
-static void count_insns(struct bench_served *s, const u64 arg[3], struct bench_answer *a)
-{
-	struct prog *p = sys_prog_of(s->prog[arg[0]].fd);
-
-	bench_prepare_packet(s, arg[1]);
-	s->env.counting = true;
-	s->env.insn_count = 0;
-	env_enter(&s->env);
-	a->retval = run_packet(p, &s->env, &s->buffer);
-	env_leave(&s->env);
-	s->env.counting = false;
-	a->n[0] = s->env.insn_count;
-}
 
 static void show(struct bench *b, const struct bench_prog *prog, struct bench_figure *f, u64 insns)
 {
@@ -42,7 +25,7 @@ static void measure(struct bench *b, struct bench_pair *p)
 			bench_failure(&b->report, "%s: %s", p->user.prog[i].name,
 				      rc == -EBADMSG ? "the floors' results differ"
 						     : strerror(-rc));
-		bench_ask(&p->user, count_insns, i, BENCH_PACKET, 0, &a);
+		bench_ask(&p->user, bench_count_insns, i, BENCH_PACKET, 0, &a);
 		insns[i] = a.n[0];
 	}
 	for (u32 r = 0; r < b->rounds; r++)

@@ -107,16 +107,17 @@ static void head(struct bench *b, FILE *f, const char *command)
 	load[strcspn(load, " ")] = 0;
 	uname(&u);
 	strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&now));
-	fprintf(f,
-		"# Performance\n\n"
-		"This page is written by `%s`. Each figure of skep stands beside the kernel's for\n"
-		"the same work, measured in turns in the same run: CPU time of the thread, medians of\n"
-		"%u rounds. Ratio is skep's time by the kernel's: below 1 skep is faster. The kernel\n"
-		"compiles programs to machine code; skep interprets them so far.\n\n"
-		"%s, %ld processors, Linux %s, %s. Load when it began: %s; other work on the machine\n"
-		"makes all figures worse, ratios less so. What this kernel does about speculation,\n"
-		"which makes its calls and returns dear: ",
-		command, b->rounds, model, sysconf(_SC_NPROCESSORS_ONLN), u.release, date, load);
+	fprintf(
+	    f,
+	    "# Performance\n\n"
+	    "This page is written by `%s`. Each figure of skep stands beside the kernel's for\n"
+	    "the same work, measured in turns in the same run: CPU time of the thread, medians of\n"
+	    "%u rounds. Ratio is skep's time by the kernel's: below 1 skep is faster. The kernel\n"
+	    "compiles programs to machine code; skep interprets them so far.\n\n"
+	    "%s, %ld processors, Linux %s, %s. Load when it began: %s; other work on the machine\n"
+	    "makes all figures worse, ratios less so. What this kernel does about speculation,\n"
+	    "which makes its calls and returns dear: ",
+	    command, b->rounds, model, sysconf(_SC_NPROCESSORS_ONLN), u.release, date, load);
 	mitigations(f);
 	fputs(".\n", f);
 }
@@ -168,10 +169,11 @@ static int parse(struct bench *b, int argc, char **argv, const char **only, cons
 		 const char **command)
 {
 	static const struct option options[] = {
-	    {"rounds", 1, NULL, 'r'},	{"only", 1, NULL, 'o'},	   {"objects", 1, NULL, 'b'},
-	    {"examples", 1, NULL, 'e'}, {"capture", 1, NULL, 'c'}, {"selftests", 1, NULL, 's'},
-	    {"write", 1, NULL, 'w'},	{"command", 1, NULL, 'm'}, {"alone", 0, NULL, 'a'},
-	    {0},
+	    {"rounds", 1, NULL, 'r'},  {"only", 1, NULL, 'o'},
+	    {"objects", 1, NULL, 'b'}, {"examples", 1, NULL, 'e'},
+	    {"capture", 1, NULL, 'c'}, {"selftests", 1, NULL, 's'},
+	    {"write", 1, NULL, 'w'},   {"command", 1, NULL, 'm'},
+	    {"alone", 0, NULL, 'a'},   {0},
 	};
 	int c;
 

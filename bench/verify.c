@@ -252,7 +252,8 @@ static void show(struct bench *b, const char *object, struct outcome *u, struct 
 	bench_row(&b->report, "%s/%s|%llu|%llu|%s|%s|%llu|%s|%s|%s|%s", object, f->name,
 		  (unsigned long long)f->size, (unsigned long long)f->insns, bench_count(kf->insns),
 		  bench_ratio(f->insns, kf->insns), (unsigned long long)f->states,
-		  bench_count(kf->states), bench_ms(load), bench_ms(kload), bench_ratio(load, kload));
+		  bench_count(kf->states), bench_ms(load), bench_ms(kload),
+		  bench_ratio(load, kload));
 	if (!k->rounds)
 		return;
 	t->n++;
