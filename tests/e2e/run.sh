@@ -49,6 +49,36 @@ exits 0 "and as pcapng" "$SKEP" run "$filter" --in "$web" --out "$scratch/passed
 exits 0 "which skep reads" "$SKEP" run "$flow" --in "$scratch/passed.pcapng"
 has "$out" "^$total packets" "of all packets"
 
+# less, more, and otherwise
+exits 0 "--filter" "$SKEP" run "$flow" --in "$web" --filter 'udp port 53'
+has "$out" '^  not run: [1-9][0-9]* that the filter left out' "tells how many it left out"
+exits 2 "--filter that is no expression" "$SKEP" run "$flow" --in "$web" --filter 'udp prot'
+has "$err" 'filter "udp prot": ' "with libpcap's words"
+exits 0 "--stats" "$SKEP" run "$flow" --in "$web" --stats
+has "$out" 'instructions per packet: p50 [0-9]+, p99 [0-9]+, most [0-9]+' "counts instructions"
+gzip -c "$web" > "$scratch/web.pcap.gz"
+exits 0 "a gzip capture" "$SKEP" run "$flow" --in "$scratch/web.pcap.gz"
+has "$out" "^$total packets" "has all packets"
+head -c 20000 "$scratch/web.pcap.gz" > "$scratch/cut.pcap.gz"
+exits 3 "a gzip capture that breaks off" "$SKEP" run "$flow" --in "$scratch/cut.pcap.gz"
+exits 0 "--repeat --reset" "$SKEP" run "$OBJECTS/mark.bpf.o" --in "$web" -c 3 --repeat 2 --reset
+exits 0 "--ctx" "$SKEP" run "$OBJECTS/mark.bpf.o" --in "$web" -c 1 --ctx mark=7,priority=3
+has "$out" '^context: .*\.mark = 7,.*\.priority = 3' "the context comes back"
+exits 1 "--ctx with an unknown field" "$SKEP" run "$flow" --in "$web" --ctx nosuch=1
+has "$err" 'struct xdp_md has no member nosuch' "says so"
+exits 0 "dump --stage object" "$SKEP" dump "$flow" --stage object --only programs
+has "$out" 'R_BPF_64_64 +flows$' "dump --stage object: relocations"
+exits 0 "dump --stage lowered" "$SKEP" dump "$flow" --stage lowered --only programs
+has "$out" 'r[0-9] = \*\(u64 \*\)\(r1 \+0\)$' "dump --stage lowered: a 32-bit context field became a pointer"
+
+# a classifier in the manner of the man pages: no BTF, return -1, by clang and by llc
+clang-19 -O2 -target bpf -idirafter "/usr/include/$(gcc -print-multiarch)" -c "$SOURCE/tests/objs/manpage.c" -o "$scratch/man1.o"
+clang-19 -O2 -target bpf -idirafter "/usr/include/$(gcc -print-multiarch)" -emit-llvm -c "$SOURCE/tests/objs/manpage.c" -o - | llc-19 -march=bpf -filetype=obj -o "$scratch/man2.o"
+for o in man1 man2; do
+	exits 0 "a classifier without BTF ($o)" "$SKEP" run "$scratch/$o.o" --in "$web"
+	has "$out" "^  TC_ACT_UNSPEC +$total" "$o: returns -1 for all packets"
+done
+
 # errors: what, where and why, and the exit status says the class
 exits 2 "no arguments" "$SKEP"
 exits 2 "unknown command" "$SKEP" frobnicate
