@@ -3,6 +3,7 @@
 #include "base/abi.h"
 #include "base/cleanup.h"
 #include "btf/btf.h"
+#include "map/map.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -14,11 +15,6 @@ struct shown_map {
 	u8 *key, *next, *value;
 };
 
-static bool is_per_cpu(u32 type)
-{
-	return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
-}
-
 static bool is_array(u32 type)
 {
 	return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY;
@@ -28,7 +24,8 @@ static bool is_array(u32 type)
 static bool has_entries(u32 type)
 {
 	return type != BPF_MAP_TYPE_RINGBUF && type != BPF_MAP_TYPE_PROG_ARRAY && type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
-	       type != BPF_MAP_TYPE_USER_RINGBUF;
+	       type != BPF_MAP_TYPE_USER_RINGBUF && type != BPF_MAP_TYPE_QUEUE && type != BPF_MAP_TYPE_STACK &&
+	       type != BPF_MAP_TYPE_BLOOM_FILTER;
 }
 
 static bool all_zero(const u8 *p, u32 n)
@@ -216,7 +213,7 @@ void show_maps(struct show *s)
 		if (bpf_map__fd(map) < 0)
 			continue;
 		m.step = m.value_size;
-		if (is_per_cpu(m.type)) {
+		if (map_is_per_cpu(m.type)) {
 			m.cpus = libbpf_num_possible_cpus();
 			m.step = ROUND_UP(m.value_size, 8);
 		}

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "btf/btf.h"
+#include "map/map.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <ctype.h>
@@ -171,13 +172,6 @@ static int fill_line(struct filler *f, char *line, struct log *err)
 	return rc;
 }
 
-static bool is_per_cpu(const struct bpf_map *m)
-{
-	u32 type = bpf_map__type(m);
-
-	return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
-}
-
 static void close_file(FILE **f)
 {
 	if (*f)
@@ -267,7 +261,7 @@ int load_fill_map(struct load_object *o, const char *name, const char *path, str
 		log_printf(err, "--map %s: %s: %s", name, path, strerror(-rc));
 		return rc;
 	}
-	if (is_per_cpu(f.map))
+	if (map_is_per_cpu(bpf_map__type(f.map)))
 		f.copies = libbpf_num_possible_cpus();
 	f.key = key = calloc(1, bpf_map__key_size(f.map) + 8);
 	f.value = value = calloc(f.copies, ROUND_UP(bpf_map__value_size(f.map), 8) + 8);

@@ -30,6 +30,11 @@ const struct map_kind *map_kind(u32 type)
 	return type < ARRAY_SIZE(kinds) && kinds[type].ops ? &kinds[type] : NULL;
 }
 
+bool map_is_per_cpu(u32 type)
+{
+	return type < ARRAY_SIZE(kinds) && kinds[type].per_cpu;
+}
+
 const char *map_kind_name(u32 type)
 {
 	return type < ARRAY_SIZE(kinds) && kinds[type].name ? kinds[type].name : "unknown";

@@ -168,6 +168,7 @@ struct map_kind {
 	u8 batch;	   /* MAP_BATCH_* */
 };
 const struct map_kind *map_kind(u32 type); /* NULL: unknown or not built */
+bool map_is_per_cpu(u32 type);		/* of any type known to the kernel: look-ups give a value for each possible CPU */
 const char *map_kind_name(u32 type); /* name for any type known to the kernel, else "unknown" */
 
 int map_new(

@@ -3,6 +3,7 @@
 #include "base/abi.h"
 #include "base/cleanup.h"
 #include "base/vec.h"
+#include "map/map.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sched.h>
@@ -73,14 +74,9 @@ static int run_packets(struct child *c, struct log *err)
 
 /* ---- maps, in an order and form that does not depend on the floor */
 
-static bool is_per_cpu(u32 type)
-{
-	return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
-}
-
 static bool has_values(u32 type)
 {
-	return is_per_cpu(type) || type == BPF_MAP_TYPE_HASH || type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_LRU_HASH ||
+	return map_is_per_cpu(type) || type == BPF_MAP_TYPE_HASH || type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_LRU_HASH ||
 	       type == BPF_MAP_TYPE_LPM_TRIE;
 }
 
@@ -139,7 +135,7 @@ static int tell_map(struct child *c, struct bpf_map *m, u32 index)
 
 	if (!has_values(type) || bpf_map__fd(m) < 0)
 		return 0;
-	if (is_per_cpu(type)) {
+	if (map_is_per_cpu(type)) {
 		d.cpus = libbpf_num_possible_cpus();
 		d.value = ROUND_UP(value, 8);
 	}
