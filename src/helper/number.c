@@ -52,8 +52,10 @@ static int parse(const char *buf, u64 len, u64 flags, u64 *value, bool *negative
 	memcpy(text, buf + i, n);
 	text[n] = 0;
 	digits = at = skip_prefix(text, &base);
-	for (*value = 0; digit(*at) < base; at++)
-		overflow |= __builtin_mul_overflow(*value, (u64)base, value) | __builtin_add_overflow(*value, (u64)digit(*at), value);
+	for (*value = 0; digit(*at) < base; at++) {
+		overflow |= __builtin_mul_overflow(*value, (u64)base, value);
+		overflow |= __builtin_add_overflow(*value, (u64)digit(*at), value);
+	}
 	if (overflow)
 		return -ERANGE;
 	return at == digits ? -EINVAL : (int)(i + (u64)(at - text));
