@@ -81,32 +81,48 @@ static int try_compilers(const char *from, const char *to, struct log *err)
 	return rc;
 }
 
-/* *object: malloc'ed name of a temporary file that the caller unlinks. -ENOEXEC: does not compile, with clang's words. */
+void load_remove_compiled(char *object)
+{
+	char *slash;
+
+	if (!object)
+		return;
+	unlink(object);
+	slash = strrchr(object, '/');
+	*slash = 0;
+	rmdir(object);
+	free(object);
+}
+
+/* *object: malloc'ed name of the object, called as the source is (libbpf names global data after it), in a temporary folder of
+ * its own; load_remove_compiled() ends both. -ENOEXEC: does not compile, with clang's words. */
 int load_compile(char **object, const char *path, struct log *err)
 {
-	const char *dir = getenv("TMPDIR");
-	autofree char *name = NULL;
-	int fd, rc;
+	const char *tmp = getenv("TMPDIR"), *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	autofree char *dir = NULL;
+	char *name;
+	int rc;
 
 	if (access(path, R_OK)) {
 		rc = -errno;
 		log_printf(err, "%s: %s", path, strerror(-rc));
 		return rc;
 	}
-	if (asprintf(&name, "%s/skep-XXXXXX.bpf.o", dir && *dir ? dir : "/tmp") < 0)
+	if (asprintf(&dir, "%s/skep-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
 		return -ENOMEM;
-	fd = mkstemps(name, strlen(".bpf.o"));
-	if (fd < 0) {
+	if (!mkdtemp(dir)) {
 		rc = -errno;
-		log_printf(err, "%s: %s", name, strerror(-rc));
+		log_printf(err, "%s: %s", dir, strerror(-rc));
 		return rc;
 	}
-	close(fd);
+	if (asprintf(&name, "%s/%.*s.o", dir, (int)strlen(base) - 2, base) < 0) {
+		rmdir(dir);
+		return -ENOMEM;
+	}
 	rc = try_compilers(path, name, err);
-	if (rc) {
-		unlink(name);
-		return rc;
-	}
-	*object = TAKE(name);
-	return 0;
+	if (rc)
+		load_remove_compiled(name);
+	else
+		*object = name;
+	return rc;
 }

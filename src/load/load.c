@@ -131,9 +131,7 @@ void load_close(struct load_object *o)
 	if (listening == &o->messages)
 		listening = NULL;
 	log_done(&o->messages);
-	if (o->made_from)
-		unlink(o->made_from);
-	free(o->made_from);
+	load_remove_compiled(o->made_from);
 	free(o->file.data);
 	free(o);
 }

@@ -32,7 +32,7 @@ struct load_object {
 	bool loaded;			/* bpf(2) took it; what failed later was our filling of maps */
 	struct log messages;		/* what libbpf said, verifier log included */
 	struct load_file file;
-	char *made_from;		/* temporary object compiled from a .c file; owned, unlinked on close */
+	char *made_from;		/* object compiled from a .c file, in a temporary folder; owned, removed on close */
 };
 
 /* Open path (- .c: compile it). 0; -errno with a sentence in err: -ENOENT, -EACCES ...: cannot be read; -ENOEXEC: is no BPF
