@@ -47,10 +47,15 @@ struct env_skb {
 	u8 pkt_type, tstamp_type;
 	u8 ip_summed, csum_level;	/* CHECKSUM_*: enum env_csum */
 	bool hash_set;			/* hash is known (by software or a program) */
+	bool gso_typed;			/* gso_size > 0 with a type: translated between IPv4 and IPv6 */
 	bool encapsulation;		/* a tunnel header was put around */
 	u32 csum;			/* ENV_CSUM_COMPLETE: one's complement sum from the L3 header on */
 	u64 cookie;			/* of the socket; 0: nobody asked yet */
+	u8 tunnel_key[44];		/* struct bpf_tunnel_key that was set, when there is one */
+	u16 tunnel_flags;		/* network order, as the key shows them when asked */
+	u8 tunnel;			/* enum env_tunnel */
 };
+enum env_tunnel { ENV_TUNNEL_NONE, ENV_TUNNEL_IPV4, ENV_TUNNEL_IPV6 };
 enum env_csum { ENV_CSUM_NONE, ENV_CSUM_UNNECESSARY, ENV_CSUM_COMPLETE };
 
 /* ---- world: where answers about machine and task come from. A world is shared and constant while programs run. */

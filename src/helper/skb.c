@@ -96,7 +96,14 @@ void skb_csum_push(struct env_skb *s, const void *p, u32 n, u32 off)
 		s->csum = csum_add(s->csum, at(csum_bytes(p, n, 0), off));
 }
 
-void skb_csum_pull(struct env_skb *s, const void *p, u32 n, u32 off)
+/* Subtracting so leaves the sum of nothing at 0, which the other way makes the other zero, ~0. */
+void skb_csum_pull(struct env_skb *s, const void *p, u32 n)
+{
+	if (s->ip_summed == ENV_CSUM_COMPLETE)
+		s->csum = -csum_bytes(p, n, -s->csum);
+}
+
+void skb_csum_pull_at(struct env_skb *s, const void *p, u32 n, u32 off)
 {
 	if (s->ip_summed == ENV_CSUM_COMPLETE)
 		s->csum = csum_sub(s->csum, at(csum_bytes(p, n, 0), off));

@@ -41,7 +41,8 @@ void skb_clear_hash(struct env_skb *s);
 
 /* Bytes that come into or go out of what csum covers, `off` bytes from its beginning. */
 void skb_csum_push(struct env_skb *s, const void *p, u32 n, u32 off);
-void skb_csum_pull(struct env_skb *s, const void *p, u32 n, u32 off);
+void skb_csum_pull_at(struct env_skb *s, const void *p, u32 n, u32 off);
+void skb_csum_pull(struct env_skb *s, const void *p, u32 n);	/* for good, from an even place */
 
 void skb_csum_reset(struct env_skb *s);	/* the card's word about checksums is no longer true */
 u64 skb_redirect(struct env *env, u32 ifindex, u64 flags);	/* bpf_redirect as tc programs get it */

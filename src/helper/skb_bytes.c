@@ -65,7 +65,7 @@ HELPER(skb_store_bytes)
 	if (!to)
 		return r0_int(-EFAULT);
 	if (r5 & BPF_F_RECOMPUTE_CSUM)
-		skb_csum_pull(s, to, n, off);
+		skb_csum_pull_at(s, to, n, off);
 	memmove(to, ptr_of(r3), n);
 	if (r5 & BPF_F_RECOMPUTE_CSUM)
 		skb_csum_push(s, to, n, off);

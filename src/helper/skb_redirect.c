@@ -44,7 +44,7 @@ HELPER(clone_redirect)
 
 	if (r3 & ~(u64)BPF_F_INGRESS)
 		return r0_int(-EINVAL);
-	if (s->gso_size)
+	if (s->gso_size && !s->gso_typed)
 		return r0_int(-EBADMSG);
 	if (ifindex != 1 && !if_indextoname(ifindex, name)) /* 1: the loopback of the run's world */
 		return r0_int(-EINVAL);

@@ -36,7 +36,7 @@ static int change_tail(struct env_skb *s, u32 len, u64 flags)
 	if (len != old && s->ip_summed == ENV_CSUM_COMPLETE)
 		s->ip_summed = ENV_CSUM_NONE;
 	if (!err && s->gso_size)
-		s->gso_size = s->gso_segs = 0;
+		s->gso_size = s->gso_segs = s->gso_typed = 0;
 	return err;
 }
 
@@ -102,7 +102,7 @@ static int narrow(struct env_skb *s, u32 off, u32 by)
 	if (off + by > s->len)
 		return -ENOMEM;
 	skb_pull(s, by);
-	skb_csum_pull(s, old + off, by, 0);
+	skb_csum_pull(s, old + off, by);
 	memmove(s->frame.data, old, off);
 	s->mac += by;
 	s->net += by;
@@ -134,6 +134,7 @@ static int change_proto(struct env_skb *s, u16 to, u64 flags)
 	if (err)
 		return err;
 	s->protocol = to;
+	s->gso_typed |= s->gso_size > 0;
 	skb_clear_hash(s);
 	return 0;
 }

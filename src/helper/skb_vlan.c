@@ -62,7 +62,7 @@ static int take_out(struct env_skb *s, u16 *tci)
 		return -EINVAL;
 	if (s->len < SKB_ETH + SKB_VLAN)
 		return -ENOMEM;
-	skb_csum_pull(s, old + 12, SKB_VLAN, 0);
+	skb_csum_pull(s, old + 12, SKB_VLAN);
 	*tci = ntohs(LOAD(u16, old + SKB_ETH));
 	s->protocol = inner_protocol(old + SKB_ETH + 2);
 	memmove(old + SKB_VLAN, old, 12);

@@ -157,6 +157,9 @@ static void number_step(struct skb_gen *g, u32 id)
 		put64(g, 2, PICK(g, 0x0081, 0xa888));
 		put64(g, 3, bits(g, 0xffff));
 		break;
+	case BPF_FUNC_skb_ancestor_cgroup_id:
+		put64(g, 2, PICK(g, 0, 1, 2, ~0ull));
+		break;
 	case BPF_FUNC_csum_level:
 		put64(g, 2, PICK(g, 0, 1, 2, 3));
 		break;
@@ -218,6 +221,7 @@ static void helper_step(struct skb_gen *g)
 		BPF_FUNC_get_socket_uid, BPF_FUNC_get_cgroup_classid, BPF_FUNC_skb_cgroup_classid, BPF_FUNC_get_route_realm,
 		BPF_FUNC_redirect, BPF_FUNC_redirect_peer, BPF_FUNC_redirect_neigh, BPF_FUNC_skb_pull_data,
 		BPF_FUNC_clone_redirect, BPF_FUNC_check_mtu, BPF_FUNC_get_netns_cookie,
+		BPF_FUNC_skb_cgroup_id, BPF_FUNC_skb_ancestor_cgroup_id, BPF_FUNC_skb_set_tunnel_key,
 		BPF_FUNC_skb_set_tunnel_key, BPF_FUNC_skb_get_tunnel_key,
 	};
 	static const u32 filter[] = { BPF_FUNC_skb_load_bytes, BPF_FUNC_skb_load_bytes_relative, BPF_FUNC_get_socket_uid,
@@ -251,8 +255,10 @@ static void helper_step(struct skb_gen *g)
 	case BPF_FUNC_skb_set_tunnel_key:
 	case BPF_FUNC_skb_get_tunnel_key:
 		fill_buffer(g);
+		if (skb_gen_random(g, 8)) /* tunnel_ext must be 0, and without IPv6 the label too */
+			put(g, BPF_ST | BPF_MEM | BPF_DW, 10, 0, BUFFER + 24, 0), put(g, BPF_ST | BPF_MEM | BPF_H, 10, 0, BUFFER + 22, 0);
 		buffer_arg(g, 2, (u32 const[]){ 44, 44, 28, 26, 40, 10 }[skb_gen_random(g, 6)]);
-		put64(g, 4, PICK(g, 0, 0, 1, 2));
+		put64(g, 4, PICK(g, 0, 0, 1, 16, 17, bits(g, 0x1f)));
 		call(g, id);
 		see_buffer(g);
 		break;
