@@ -3,7 +3,9 @@
 # once. It must end by itself with a documented status, and say why when it fails.
 . "$(dirname "$0")/../e2e/lib.sh"
 flow=$OBJECTS/flow.bpf.o web=$SOURCE/examples/web.pcap
+tests=$(cd "$(dirname "$0")" && pwd)
 cd "$scratch" || exit 1
+mkdir tmp; chmod 1777 tmp; export TMPDIR=$scratch/tmp
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all /usr/bin/env)
 head -c 4000 "$web" > few.pcap # breaks off in a packet
 
@@ -117,7 +119,7 @@ for i in 1 2 3 4; do
 	ok $? "four at once: number $i"
 done
 if is_root; then
-	cp "$SKEP" "$flow" "$web" "$scratch"; chmod a+rx "$scratch" "$scratch/$(basename "$SKEP")"; chmod a+r "$scratch"/*
+	cp "$SKEP" "$flow" "$web" "$scratch"; chmod a+rx "$scratch" "$scratch/$(basename "$SKEP")"; chmod a+r "$scratch"/{flow.bpf.o,flow.bpf.c,flow.h,web.pcap}
 	here=$scratch/$(basename "$SKEP")
 	ends 0 "as nobody" "${nobody[@]}" "$here" run "$scratch/flow.bpf.o" --in "$scratch/web.pcap" -c 9
 	chmod 600 "$scratch/web.pcap"
@@ -125,6 +127,12 @@ if is_root; then
 	ends '[1-5]' "as nobody, --out where nobody may write" "${nobody[@]}" "$here" run "$scratch/flow.bpf.o" --data 00 --out "$scratch/x.pcap"
 	TMPDIR=$scratch ends '[3-5]' "as nobody, a temporary folder that is read-only" "${nobody[@]}" "$here" run "$scratch/flow.bpf.c" --data 00
 fi
-left=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -newer empty -name 'skep*' -user "$(id -u)" 2> /dev/null | grep -v hostile)
-is "$left" "" "no temporary file stays"
+# The library under programs that never heard of it
+if [ -z "${SANITIZED:-}" ] && [ -n "${LIBSKEP:-}" ]; then
+	for floor in user kernel nonsense ''; do
+		SKEP_FLOOR=$floor LD_PRELOAD=$LIBSKEP ends 0 "bash with libskep.so, SKEP_FLOOR='$floor'" bash -c 'exec 3< /dev/null 4<&3; echo $(cat <&4)'
+	done
+	LD_PRELOAD=$LIBSKEP ends 0 "bpf(2) with garbage" python3 "$tests/garbage.py"
+fi
+is "$(ls -A "$TMPDIR")" "" "no temporary file stays"
 finish
