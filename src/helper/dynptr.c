@@ -1,21 +1,11 @@
 /* Dynptrs: memory with a size known at run time, and helpers that check every access against it. The 16 bytes on the program's
  * stack hold a struct dynptr, laid out as the kernel's struct bpf_dynptr_kern. */
-#include "proto.h"
+#include "dynptr.h"
 #include "map/map.h"
-
-enum { SIZE_MAX_BYTES = (1 << 24) - 1, TYPE_SHIFT = 28 };
-#define RDONLY (1u << 31)
-
-struct dynptr {
-	u8 *data;	/* NULL: invalid, every access fails */
-	u32 size;	/* bytes; type and RDONLY in the highest bits */
-	u32 offset;
-};
-static_assert(sizeof(struct dynptr) == 16, "as many bytes as struct bpf_dynptr");
 
 static void set(void *p, u8 *data, u32 size, u32 type)
 {
-	struct dynptr d = { .data = data, .size = size | type << TYPE_SHIFT };
+	struct dynptr d = { .data = data, .size = size | type << DYNPTR_TYPE_SHIFT };
 
 	memcpy(p, &d, sizeof(d));
 }
@@ -25,24 +15,16 @@ static void set_null(void *p)
 	memset(p, 0, sizeof(struct dynptr));
 }
 
-/* The memory [off, off + len) of it; NULL: not all there. */
-static u8 *part(const struct dynptr *d, u32 off, u32 len)
-{
-	u32 size = d->size & SIZE_MAX_BYTES;
-
-	return len <= size && off <= size - len ? d->data + d->offset + off : NULL;
-}
-
 HELPER(dynptr_from_mem)
 {
 	u32 size = r2;
 
-	if (size <= SIZE_MAX_BYTES && !r3) {
+	if (size <= DYNPTR_SIZE_MAX && !r3) {
 		set(ptr_of(r4), ptr_of(r1), size, DYNPTR_LOCAL);
 		return 0;
 	}
 	set_null(ptr_of(r4));
-	return r0_int(size > SIZE_MAX_BYTES ? -E2BIG : -EINVAL);
+	return r0_int(size > DYNPTR_SIZE_MAX ? -E2BIG : -EINVAL);
 }
 
 PROTO(dynptr_from_mem) = {
@@ -60,7 +42,7 @@ HELPER(ringbuf_reserve_dynptr)
 	set_null(ptr_of(r4));
 	if (r3)
 		return r0_int(-EINVAL);
-	if (size > SIZE_MAX_BYTES)
+	if (size > DYNPTR_SIZE_MAX)
 		return r0_int(-E2BIG);
 	sample = map_ring_reserve(ptr_of(r1), size);
 	if (!sample)
@@ -118,7 +100,7 @@ HELPER(dynptr_read)
 	memcpy(&d, ptr_of(r3), sizeof(d));
 	if (!d.data || r5)
 		return r0_int(-EINVAL);
-	from = part(&d, r4, r2);
+	from = dynptr_part(&d, r4, r2);
 	if (!from)
 		return r0_int(-E2BIG);
 	memmove(ptr_of(r1), from, (u32)r2);
@@ -138,9 +120,9 @@ HELPER(dynptr_write)
 	u8 *to;
 
 	memcpy(&d, ptr_of(r1), sizeof(d));
-	if (!d.data || d.size & RDONLY)
+	if (!d.data || d.size & DYNPTR_RDONLY)
 		return r0_int(-EINVAL);
-	to = part(&d, r2, r4);
+	to = dynptr_part(&d, r2, r4);
 	if (!to)
 		return r0_int(-E2BIG);
 	if (r5)
@@ -160,9 +142,9 @@ HELPER(dynptr_data)
 	struct dynptr d;
 
 	memcpy(&d, ptr_of(r1), sizeof(d));
-	if (!d.data || d.size & RDONLY)
+	if (!d.data || d.size & DYNPTR_RDONLY)
 		return 0;
-	return addr_of(part(&d, r2, r3));
+	return addr_of(dynptr_part(&d, r2, r3));
 }
 
 PROTO(dynptr_data) = {

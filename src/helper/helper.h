@@ -84,6 +84,40 @@ const char *helper_name(u32 id);			/* without "bpf_": "map_lookup_elem"; NULL: n
 const struct helper_proto *helper_get(u32 id);		/* NULL: unknown or not built */
 int helper_id(const char *name);			/* with or without "bpf_"; -ENOENT */
 
+/* Kernel functions that programs call by their BTF id. What the verifier asks of an argument is said here and not taken from
+ * BTF, so that a table row is all there is to know; the types themselves are the kernel's. */
+enum kfunc_arg {
+	KARG_NONE,
+	KARG_SCALAR,
+	KARG_CONST,		/* a known constant (__k) */
+	KARG_DYNPTR,		/* initialised */
+	KARG_DYNPTR_UNINIT,
+	KARG_ITER,		/* struct bpf_iter_NAME on the stack: uninitialised for KFUNC_ITER_NEW */
+	KARG_IRQ_FLAG,		/* unsigned long on the stack */
+	KARG_MEM_OPT,		/* memory or NULL; the next argument, KARG_CONST, is its size */
+	KARG_STR,		/* constant string in a read-only map */
+};
+enum kfunc_ret { KRET_VOID, KRET_INT, KRET_LONG, KRET_MEM, KRET_SLICE /* of the dynptr, as large as KARG_CONST */ };
+enum kfunc_special {
+	KFUNC_PLAIN, KFUNC_RCU_LOCK, KFUNC_RCU_UNLOCK, KFUNC_PREEMPT_DISABLE, KFUNC_PREEMPT_ENABLE, KFUNC_IRQ_SAVE,
+	KFUNC_IRQ_RESTORE, KFUNC_DYNPTR_CLONE,
+};
+#define KFUNC_ITER_NEW 1u
+#define KFUNC_ITER_NEXT 2u
+#define KFUNC_ITER_DESTROY 4u
+#define KFUNC_RET_NULL 8u
+#define KFUNC_RDONLY 16u	/* the memory returned */
+struct kfunc {
+	const char *name;
+	env_helper_fn fn;
+	u8 arg[5], ret, special;
+	u16 flags, size;	/* size: bytes of KRET_MEM; of the iterator */
+	const char *iter;	/* "num" */
+};
+const struct kfunc *kfunc_by_name(const char *name);	/* NULL: not built */
+const struct kfunc *kfunc_get(u32 btf_id);		/* the same by id in the kernel's BTF */
+u32 kfunc_args(const struct kfunc *k);
+
 /* printf in the kernel's bpf_trace_printk dialect; used by trace_printk, trace_vprintk, snprintf.
  * Returns the length as the kernel's snprintf would (out holds at most size - 1 of it and a NUL), -EINVAL for a format the
  * kernel refuses, -ENOSPC when the arguments outgrow the kernel's 512 bytes for them. fmt need not be terminated.

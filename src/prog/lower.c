@@ -234,6 +234,21 @@ static int bind_helper(struct load *l, struct bpf_insn *insn, u32 i)
 	return 0;
 }
 
+static bool is_kfunc_call(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_KFUNC_CALL;
+}
+
+static int bind_kfunc(struct load *l, const struct bpf_insn *insn, u32 i)
+{
+	const struct kfunc *k = kfunc_get(insn->imm);
+
+	if (!k || !k->fn)
+		return prog_refuse(l, -EINVAL, "kernel function %d can't run here", insn->imm);
+	l->aux[i].addr = (u64)(uintptr_t)k->fn;
+	return 0;
+}
+
 static int bind(struct load *l)
 {
 	struct code *c = &l->code;
@@ -253,6 +268,8 @@ static int bind(struct load *l)
 			l->aux[i].addr = (u64)(uintptr_t)helper_skb_load_abs;
 		} else if (isa_is_helper_call(insn)) {
 			err = bind_helper(l, insn, i);
+		} else if (is_kfunc_call(insn)) {
+			err = bind_kfunc(l, insn, i);
 		}
 		if (isa_is_ld_imm64(insn))
 			i++;

@@ -60,6 +60,7 @@ const char *dynptr_type_name(u32 type);
 int dynptr_overwrite(struct verifier *v, struct frame *f, u32 slot);	/* a store is about to touch the slot */
 void dynptr_mark_reg(struct verifier *v, struct reg *r, u32 type);	/* a register that points at one elsewhere */
 int dynptr_arg(struct verifier *v, u32 regno, u32 arg);		/* HARG_DYNPTR and its flags */
+int dynptr_clone(struct verifier *v, u32 regno, u32 type, u32 ref);	/* made from one of that type and reference */
 int dynptr_check_release(struct verifier *v, u32 regno);
 int dynptr_release(struct verifier *v, u32 regno);
 const struct reg *dynptr_known(struct verifier *v, u32 regno);	/* type, id and ref_id of the one at regs[regno], which passed */
@@ -80,6 +81,7 @@ int unpriv_alu(struct verifier *v, const struct bpf_insn *i, const struct reg *p
 int unpriv_bounds(struct verifier *v, u32 regno);
 
 /* refs.c */
+void refs_remove(struct state *s, u32 i);
 bool refs_forget(struct state *s, u32 id); /* the reference, not the pointers; false: not there */
 
 #endif

@@ -66,6 +66,9 @@ static int check_context(struct verifier *v, const struct helper_proto *proto, u
 	if (s->active_preempt_locks)
 		return verify_refuse(v, -EINVAL, "helper-sleep", -1,
 				     "sleepable helper bpf_%s#%u in non-preemptible region", helper_name(id), id);
+	if (s->active_irq_id)
+		return verify_refuse(v, -EINVAL, "helper-sleep", -1,
+				     "sleepable helper bpf_%s#%u in IRQ-disabled region", helper_name(id), id);
 	return 0;
 }
 

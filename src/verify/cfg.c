@@ -110,6 +110,11 @@ static int visit_helper_or_call(struct walk *w, u32 t)
 		prune_point(v, t);
 		jump_point(v, t);
 	}
+	if (v->info[t].kfunc && v->info[t].kfunc->flags & KFUNC_ITER_NEXT) {
+		/* loops over iterators converge only if equal states meet at each round */
+		prune_point(v, t);
+		v->info[t].force_checkpoint = true;
+	}
 	if (isa_is_helper_call(i)) {
 		if (i->imm == BPF_FUNC_timer_set_callback)
 			prune_point(v, t);

@@ -61,7 +61,7 @@ static void invalidate_slice(struct reg *r, void *arg)
 {
 	const struct slices *s = arg;
 
-	if (r->type == REG_MEM && !(r->flags & ~(u16)REGF_NULL) && r->dynptr_id == s->id)
+	if (r->type == REG_MEM && r->dynptr_id == s->id)
 		ptr_invalidate(s->v, r);
 }
 
@@ -89,8 +89,8 @@ void dynptr_mark_reg(struct verifier *v, struct reg *r, u32 type)
 	r->dynptr_first = true;
 }
 
-/* A new one at regs[regno]. */
-static int make(struct verifier *v, u32 regno, u32 type)
+/* A new one at regs[regno]; ref 0: with a reference of its own, if it needs one. */
+static int make(struct verifier *v, u32 regno, u32 type, u32 ref)
 {
 	struct reg *r = &state_regs(v->cur)[regno];
 	struct frame *f;
@@ -119,11 +119,21 @@ static int make(struct verifier *v, u32 regno, u32 type)
 	live_stack_write(v, f->frameno, 3ull << (n - 1));
 	if (!is_counted(type))
 		return 0;
-	err = (int)call_acquire_ref(v, v->insn_idx);
-	if (!err)
+	if (!ref)
+		ref = call_acquire_ref(v, v->insn_idx);
+	if (!ref)
 		return verify_refuse(v, -ENOMEM, "memory", -1, "no memory for references");
-	f->slots[n].spilled.ref_id = f->slots[n - 1].spilled.ref_id = (u32)err;
+	f->slots[n].spilled.ref_id = f->slots[n - 1].spilled.ref_id = ref;
 	return 0;
+}
+
+/* One more of the same memory, which shares the reference of the first. */
+int dynptr_clone(struct verifier *v, u32 regno, u32 type, u32 ref)
+{
+	if (state_regs(v->cur)[regno].type != REG_STACK && state_regs(v->cur)[regno].type != REG_DYNPTR)
+		return verify_refuse(v, -EINVAL, "dynptr", regno,
+				     "arg#%u expected pointer to stack or const struct bpf_dynptr", regno - 1);
+	return make(v, regno, type, ref);
 }
 
 /* The register that says what is known of the dynptr at regs[regno]; NULL: there is none. */
@@ -173,7 +183,7 @@ int dynptr_arg(struct verifier *v, u32 regno, u32 arg)
 	if (r->type != REG_STACK && r->type != REG_DYNPTR)
 		return verify_refuse(v, -EINVAL, "dynptr", regno,
 				     "arg#%u expected pointer to stack or const struct bpf_dynptr", regno - 1);
-	return arg & HARG_UNINIT ? make(v, regno, HARG_DYNPTR_TYPE(arg)) : use(v, regno, arg);
+	return arg & HARG_UNINIT ? make(v, regno, HARG_DYNPTR_TYPE(arg), 0) : use(v, regno, arg);
 }
 
 const struct reg *dynptr_known(struct verifier *v, u32 regno)
@@ -208,8 +218,14 @@ int dynptr_release(struct verifier *v, u32 regno)
 	ref = f->slots[n].spilled.ref_id;
 	if (call_release_ref(v, ref))
 		return -EINVAL;
-	for (u32 i = 1; i < f->n_slots; i++)
-		if (is_dynptr_slot(&f->slots[i]) && f->slots[i].spilled.dynptr_first && f->slots[i].spilled.ref_id == ref)
-			forget_slots(v, f, i);
+	for (u32 i = 1; i < f->n_slots; i++) {
+		struct slices s = { .v = v };
+
+		if (!is_dynptr_slot(&f->slots[i]) || !f->slots[i].spilled.dynptr_first || f->slots[i].spilled.ref_id != ref)
+			continue;
+		s.id = f->slots[i].spilled.id;
+		forget_slots(v, f, i);
+		state_each_reg(v->cur, invalidate_slice, &s);
+	}
 	return 0;
 }

@@ -182,12 +182,17 @@ static bool slot_safe(struct verifier *v, const struct slot *old, const struct s
 		return old->spilled.dynptr_type == cur->spilled.dynptr_type &&
 		       old->spilled.dynptr_first == cur->spilled.dynptr_first &&
 		       ids_match(v->ids, old->spilled.ref_id, cur->spilled.ref_id);
+	case SLOT_ITER:	/* depth does not matter: it keeps loops from looking infinite */
+		return old->spilled.iter_kind == cur->spilled.iter_kind && old->spilled.iter_state == cur->spilled.iter_state &&
+		       ids_match(v->ids, old->spilled.ref_id, cur->spilled.ref_id);
+	case SLOT_IRQ_FLAG:
+		return ids_match(v->ids, old->spilled.ref_id, cur->spilled.ref_id);
 	case SLOT_MISC:
 	case SLOT_ZERO:
 	case SLOT_INVALID:
 		return true;
 	}
-	return false;	/* iterators and irq flags are not kept on the stack by anything built so far */
+	return false;
 }
 
 /* The slot lies beyond the stack that cur has: it must not have mattered. */
@@ -216,7 +221,8 @@ static bool stack_safe(struct verifier *v, const struct frame *old, const struct
 static bool refs_safe(struct id_map *m, const struct state *old, const struct state *cur)
 {
 	if (old->n_refs != cur->n_refs || old->active_locks != cur->active_locks ||
-	    old->active_rcu_locks != cur->active_rcu_locks || old->active_preempt_locks != cur->active_preempt_locks)
+	    old->active_rcu_locks != cur->active_rcu_locks || old->active_preempt_locks != cur->active_preempt_locks ||
+	    !ids_match(m, old->active_irq_id, cur->active_irq_id))
 		return false;
 	for (u32 i = 0; i < old->n_refs; i++) {
 		const struct ref *a = &old->refs[i], *b = &cur->refs[i];

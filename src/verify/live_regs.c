@@ -21,6 +21,11 @@ static u32 helper_args(u32 id)
 	return ((1u << (n + 1)) - 1) & ARGUMENTS;
 }
 
+static struct use use_of_kfunc(const struct kfunc *k)
+{
+	return (struct use){ ((1u << (kfunc_args(k) + 1)) - 1) & ARGUMENTS, CALLER_SAVED };
+}
+
 static struct use use_of_atomic(const struct bpf_insn *i)
 {
 	u16 dst = R(i->dst_reg), src = R(i->src_reg);
@@ -98,7 +103,7 @@ int live_registers(struct verifier *v)
 	if (!use)
 		return -ENOMEM;
 	for (u32 i = 0; i < v->n_insns; i++)
-		use[i] = use_of(&v->insns[i]);
+		use[i] = v->info[i].kfunc ? use_of_kfunc(v->info[i].kfunc) : use_of(&v->insns[i]);
 	while (changed) {
 		changed = false;
 		for (u32 k = 0; k < v->n_postorder; k++) {

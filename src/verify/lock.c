@@ -60,7 +60,7 @@ static int give_back(struct verifier *v, const struct reg *r)
 		return verify_refuse(v, -EINVAL, "lock-not-held", -1, "bpf_spin_unlock without taking a lock");
 	if (held->id != r->id || held->lock != r->map)
 		return verify_refuse(v, -EINVAL, "lock-not-held", -1, "bpf_spin_unlock of different lock");
-	*held = s->refs[--s->n_refs];
+	refs_remove(s, (u32)(held - s->refs));
 	s->active_locks--;
 	return 0;
 }

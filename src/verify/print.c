@@ -4,7 +4,7 @@
  *	3: (bf) r1 = r2                       ; R1=scalar(id=1) R2=scalar(id=1)
  * so the newline after an instruction is taken back from the log when its state comes
  *(prev_log_total says where it was). */
-#include "access.h"
+#include "kfunc.h"
 #include "btf/btf.h"
 #include <ctype.h>
 #include <stdarg.h>
@@ -252,6 +252,13 @@ static void print_dynptr(struct log *log, const struct reg *r, u32 index)
 	log_write(log, ")", 1);
 }
 
+static void print_iter(struct log *log, const struct reg *r, u32 index)
+{
+	if (r->ref_id)
+		log_printf(log, " fp-%u=iter_%s(ref_id=%u,state=%s,depth=%u)", (index + 1) * 8, r->iter_kind, r->ref_id,
+			   iter_state_name(r), r->iter_depth);
+}
+
 /* " fp-8=mmmm????", the byte at the highest address first; a spilled register instead of the bytes
  * it covers. */
 static void print_slot(struct log *log, const struct slot *s, u32 index, u32 frameno)
@@ -269,6 +276,10 @@ static void print_slot(struct log *log, const struct slot *s, u32 index, u32 fra
 	if (s->type[7] == SLOT_DYNPTR) {
 		if (s->spilled.dynptr_first)
 			print_dynptr(log, &s->spilled, index);
+		return;
+	}
+	if (s->type[7] == SLOT_ITER) {
+		print_iter(log, &s->spilled, index);
 		return;
 	}
 	for (n = 0; spill && s->type[n] != SLOT_SPILL; n++)

@@ -5,6 +5,7 @@
  * means a loop. When to keep and when to evict follows the kernel's heuristics (is_state_visited), so that counts agree. */
 #include "engine.h"
 #include "prune.h"
+#include "kfunc.h"
 
 struct kept {
 	struct kept *next, *prev;	/* in its bucket, or among the evicted */
@@ -273,9 +274,12 @@ static enum verdict meet_unfinished(struct verifier *v, struct state *old, u32 i
 		if (old->may_goto_depth != cur->may_goto_depth && state_equal(v, old, cur, RANGE_WITHIN))
 			return HIT_LOOP;
 	}
+	if (v->info[insn].kfunc && v->info[insn].kfunc->flags & KFUNC_ITER_NEXT)
+		return state_equal(v, old, cur, RANGE_WITHIN) && iter_is_active(v) ? HIT_LOOP : MISS;
 	if (v->info[insn].calls_callback)
 		return state_equal(v, old, cur, RANGE_WITHIN) ? HIT_LOOP : MISS;
-	if (maybe_looping(old, cur) && state_equal(v, old, cur, EXACT) && old->may_goto_depth == cur->may_goto_depth &&
+	if (maybe_looping(old, cur) && state_equal(v, old, cur, EXACT) && !iter_depths_differ(old, cur) &&
+	    old->may_goto_depth == cur->may_goto_depth &&
 	    old->callback_unroll_depth == cur->callback_unroll_depth)
 		return INFINITE;
 	return MISS;

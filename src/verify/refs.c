@@ -15,13 +15,19 @@ u32 call_acquire_ref(struct verifier *v, u32 insn)
 	return id;
 }
 
+/* The others keep their order: interrupts are switched on again in the opposite order. */
+void refs_remove(struct state *s, u32 i)
+{
+	memmove(&s->refs[i], &s->refs[i + 1], (s->n_refs - i - 1) * sizeof(*s->refs));
+	s->n_refs--;
+}
+
 bool refs_forget(struct state *s, u32 id)
 {
 	for (u32 i = 0; i < s->n_refs; i++) {
 		if (s->refs[i].type != REF_POINTER || s->refs[i].id != id)
 			continue;
-		/* the order shows in the log: the last takes the place, as in the kernel */
-		s->refs[i] = s->refs[--s->n_refs];
+		refs_remove(s, i);
 		return true;
 	}
 	return false;
@@ -84,6 +90,9 @@ int call_check_no_refs(struct verifier *v, bool at_exit, const char *where)
 	if (check_regions && s->active_rcu_locks)
 		return verify_refuse(v, -EINVAL, "context-region", -1,
 				     "%s cannot be used inside bpf_rcu_read_lock-ed region", where);
+	if (check_regions && s->active_irq_id)
+		return verify_refuse(v, -EINVAL, "context-region", -1,
+				     "%s cannot be used inside bpf_local_irq_save-ed region", where);
 	if (check_regions && s->active_preempt_locks)
 		return verify_refuse(v, -EINVAL, "context-region", -1,
 				     "%s cannot be used inside bpf_preempt_disable-ed region", where);

@@ -58,6 +58,7 @@ struct reg {
 		struct { struct map *map; u32 map_uid; };	/* CONST_MAP, MAP_VALUE, MAP_KEY */
 		u32 range;		/* PACKET*: bytes from the pointer (at off 0) proven; AT_PKT_END / BEYOND_PKT_END as negative s32 */
 		struct { u32 mem_size, dynptr_id; };	/* MEM: bytes; the dynptr it is a slice of, 0: none */
+		struct { u32 iter_depth; u8 iter_state; const char *iter_kind; };	/* in slots of SLOT_ITER: iter.c */
 		struct { u8 dynptr_type; bool dynptr_first; };	/* DYNPTR, and in slots of SLOT_DYNPTR: dynptr.c */
 		struct { const struct btf_types *btf; u32 btf_id; };
 		u32 subprog;		/* FUNC */
@@ -117,6 +118,7 @@ struct state {
 	struct ref *refs;			/* owned */
 	u32 n_refs, refs_cap;
 	u32 active_locks, active_rcu_locks, active_preempt_locks;
+	u32 active_irq_id;	/* ref id of the irq flag saved last; 0: interrupts are on */
 	bool in_sleepable;
 	bool cleaned;		/* kept states: what is dead was already forgotten */
 	u32 branches;		/* children not yet fully explored; pruning may use a state only at 0 (loops: see prune.c) */

@@ -1,5 +1,6 @@
 /* Functions of a program: where they begin, that jumps stay inside, and how much stack chains of calls need. */
 #include "engine.h"
+#include "kfunc.h"
 #include "btf/btf.h"
 
 static const char needs_cap[] =
@@ -89,9 +90,9 @@ int subprog_collect(struct verifier *v)
 		if (!v->bpf_capable)
 			return verify_refuse(v, -EPERM, "unpriv-call", -1, "%s", needs_cap);
 		if (is_kfunc_call(in))
-			return verify_refuse(v, -EOPNOTSUPP, "kfunc", -1,
-					     "kernel function calls (kfunc btf_id %d) are not built yet", in->imm);
-		err = add(v, (s64)i + in->imm + 1);
+			err = kfunc_collect(v, i);
+		else
+			err = add(v, (s64)i + in->imm + 1);
 	}
 	if (err)
 		return err;

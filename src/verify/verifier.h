@@ -48,6 +48,7 @@ struct insn_info {		/* kept per instruction while verifying */
 	u8 branch_seen;
 	struct map *map;	/* ld_imm64 of a map or its value */
 	u32 map_index, map_off;	/* map_index: used-map index + 1 */
+	const struct kfunc *kfunc;	/* call of a kernel function; NULL: none, or not built */
 	u32 map_call;		/* helper call: used-map index + 1 of its only map so far; VERIFY_MANY: several */
 	u64 key; u8 key_state;	/* 0 none yet, 1 the same constant so far, 2 poisoned */
 	u32 ctx_off;

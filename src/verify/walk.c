@@ -2,6 +2,7 @@
  * jump that may go both ways goes on with one and leaves a copy of the state for the other on the stack of pending paths.
  * A path ends at exit, or where pruning finds that the rest is proven. */
 #include "engine.h"
+#include "kfunc.h"
 
 struct pending {
 	struct pending *next;
@@ -111,7 +112,10 @@ static int call(struct verifier *v, const struct bpf_insn *i, u32 *next)
 		return verify_refuse(v, -EINVAL, "insn-reserved", -1, "BPF_CALL uses reserved fields");
 	if (v->cur->active_locks && !i->src_reg && i->imm != BPF_FUNC_spin_unlock)
 		return verify_refuse(v, -EINVAL, "lock-held", -1, "function calls are not allowed while holding a lock");
-	err = i->src_reg == BPF_PSEUDO_CALL ? func_call(v, i, next) : call_helper(v, i, next);
+	if (i->src_reg == BPF_PSEUDO_KFUNC_CALL)
+		err = kfunc_call(v, i);
+	else
+		err = i->src_reg == BPF_PSEUDO_CALL ? func_call(v, i, next) : call_helper(v, i, next);
 	ptr_reg_scratched(v, BPF_REG_0);
 	return err;
 }
