@@ -18,7 +18,8 @@ if bpf(MAGIC, 0, 0) <= 0:
     sys.exit('skep does not answer')
 rnd = random.Random(7)
 text = ctypes.create_string_buffer(8192)
-bpf(23, ctypes.addressof((ctypes.c_uint64 * 21)()), 168)  # the kernel's BTF becomes an object, for good
+kernel_btf = (ctypes.c_uint64 * 21)(1)
+libc.close(ctypes.c_int(bpf(19, ctypes.addressof(kernel_btf), 168)))  # becomes an object when first asked for, for good
 before = len(os.listdir('/proc/self/fd'))
 refused = 0
 for i in range(20000):
