@@ -77,6 +77,8 @@ struct env_redirect {
 	bool set;
 	u32 ifindex;
 	u64 flags;
+	u32 map_type, map_id;	/* bpf_redirect_map: the map, 0 otherwise */
+	u32 key;		/* and the element: a CPUMAP's CPU. With BPF_F_BROADCAST in flags all of them, and no ifindex */
 };
 
 /* ---- trace sink: receives each complete trace_printk line */

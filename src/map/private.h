@@ -7,7 +7,7 @@
 extern const struct map_ops map_hash_ops, map_array_ops, map_prog_array_ops, map_percpu_hash_ops,
     map_percpu_array_ops, map_lru_hash_ops, map_lpm_trie_ops, map_ringbuf_ops,
     map_perf_event_array_ops, map_array_of_maps_ops, map_hash_of_maps_ops, map_queue_ops,
-    map_stack_ops;
+    map_stack_ops, map_devmap_ops, map_devmap_hash_ops, map_cpumap_ops, map_xskmap_ops;
 
 #define ACCESS_FLAGS	 (BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)
 #define PERCPU_VALUE_MAX 32768	    /* the kernel's PCPU_MIN_UNIT_SIZE */

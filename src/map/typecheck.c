@@ -43,6 +43,10 @@ static int check_kind(const struct map_attr *attr)
 	case BPF_MAP_TYPE_LPM_TRIE:
 		return key && btf_kind_of(key) == BTF_KIND_STRUCT ? 0 : -EINVAL;
 	case BPF_MAP_TYPE_RINGBUF:
+	case BPF_MAP_TYPE_DEVMAP:
+	case BPF_MAP_TYPE_DEVMAP_HASH:
+	case BPF_MAP_TYPE_CPUMAP:
+	case BPF_MAP_TYPE_XSKMAP:
 		return -ENOTSUPP_;
 	default:
 		return attr->btf_key_id ? 0 : -EINVAL;

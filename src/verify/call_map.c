@@ -115,6 +115,9 @@ static bool func_takes(u32 func, u32 type)
 
 int call_check_map(struct verifier *v, const struct call *c)
 {
+	if (c->map && c->map->type == BPF_MAP_TYPE_XSKMAP && c->id == BPF_FUNC_map_lookup_elem)
+		return verify_refuse(v, -EOPNOTSUPP, "not-built", BPF_REG_1,
+				     "look-ups of xskmap give an xdp_sock, which is not supported");
 	if (!c->map || (kind_takes(c->map->type, c->id) && func_takes(c->id, c->map->type)))
 		return 0;
 	return verify_refuse(v, -EINVAL, "map-func", BPF_REG_1, "cannot pass map_type %u into func bpf_%s#%u",

@@ -119,7 +119,7 @@ static void kinds(void)
 	STR(map_kind_name(ABI_MAP_ARENA), "arena");
 	STR(map_kind_name(0), "unknown");
 	STR(map_kind_name(1000), "unknown");
-	OK(!map_kind(BPF_MAP_TYPE_DEVMAP) && !map_kind(0) && !map_kind(1000));
+	OK(!map_kind(BPF_MAP_TYPE_STACK_TRACE) && !map_kind(0) && !map_kind(1000));
 	OK(map_kind(BPF_MAP_TYPE_RINGBUF)->mappable && map_kind(BPF_MAP_TYPE_PROG_ARRAY)->values_are_fds);
 	for (u32 t = 1; t < ABI_MAP_MAX; t++)
 		if (!strcmp(map_kind_name(t), "unknown"))
