@@ -115,7 +115,7 @@ static long put(u32 i, u64 v)
 static void keyed(void)
 {
 	bool array = map_form.type == BPF_MAP_TYPE_ARRAY || map_form.type == BPF_MAP_TYPE_PERCPU_ARRAY;
-	u64 key, next, value[LARGEST / 8], keys[ENTRIES];
+	u64 key, next = 0, value[LARGEST / 8], keys[ENTRIES];
 	struct abi_map_info mi = { 0 };
 	u32 n = ENTRIES;
 
