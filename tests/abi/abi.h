@@ -43,6 +43,7 @@ void area_other(struct floor *f);
 void area_run(struct floor *f);
 void area_batch(struct floor *f);
 void area_kinds(struct floor *f);
+void area_redirect(struct floor *f);
 void area_pins(struct floor *f);
 
 void say(struct floor *f, const char *what, long kernel, long skep, const char *row, long got);

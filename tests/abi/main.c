@@ -21,7 +21,7 @@ static const struct {
     {"attr", area_attr},     {"map", area_map},	  {"elem", area_elem},	 {"array", area_array},
     {"memory", area_memory}, {"prog", area_prog}, {"log", area_log},	 {"btf", area_btf},
     {"info", area_info},     {"id", area_id},	  {"other", area_other}, {"run", area_run},
-    {"batch", area_batch},   {"kinds", area_kinds},
+    {"batch", area_batch},   {"kinds", area_kinds},   {"redirect", area_redirect},
     {"pins", area_pins},
 };
 
