@@ -16,6 +16,7 @@
 #include "verify/verify.h"
 #include <getopt.h>
 #include <linux/capability.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -224,7 +225,7 @@ static bool too_heavy(int skep_fd)
 {
 	const struct refusal *why = skep_fd < 0 ? sys_last_refusal() : NULL;
 
-	return why && why->rule && !strcmp(why->rule, "complexity");
+	return why && why->rule && (!strcmp(why->rule, "complexity") || !strcmp(why->rule, "memory"));
 }
 
 static void compare_verdicts(const struct gen_program *p, int ours, int theirs)
@@ -428,7 +429,7 @@ static void campaign(u32 type, const char *type_name, u64 first, u64 count, doub
 	double start = now_s(), said = start;
 
 	for (u64 i = 0; i < count && (!seconds || now_s() - start < seconds); i++) {
-		alarm(60);
+		alarm(600);
 		try_program(type, first + i);
 		if (now_s() - said > 60) {
 			said = now_s();
@@ -493,8 +494,10 @@ int main(int argc, char **argv)
 		tap_finished = 1;
 		return dump(folder, types[type].type, first, count);
 	}
-	if (!__sanitizer_set_death_callback)
+	if (!__sanitizer_set_death_callback) {
 		signal(SIGSEGV, on_signal);
+		setrlimit(RLIMIT_AS, &(struct rlimit){ 2ull << 30, 2ull << 30 });	/* what needs more is too heavy */
+	}
 	signal(SIGALRM, on_signal);
 	if (few_rights && !OK(drop_rights(&caller)))
 		return tap_done();
