@@ -23,17 +23,21 @@ static bool is_counted(u32 type)
 }
 
 /* The first slot of a dynptr at a stack pointer; -EINVAL: it can't be one, -ERANGE: not in the part of the stack used so far.
- * say: complain as the kernel does. */
-static int first_slot(struct verifier *v, const struct reg *r, u32 regno)
+ * The log is told; the caller refuses. */
+static int first_slot(struct verifier *v, const struct reg *r)
 {
 	s64 off = (s64)r->v.bits.value + r->off;
 	s64 n;
 
-	if (!value_is_const(&r->v))
-		return verify_refuse(v, -EINVAL, "dynptr", regno, "dynptr has to be at a constant offset");
+	if (!value_is_const(&r->v)) {
+		verify_line(v, "dynptr has to be at a constant offset");
+		return -EINVAL;
+	}
 	n = (-off - 1) / 8;
-	if (off % 8 || off >= 0 || n < 1)
-		return verify_refuse(v, -EINVAL, "dynptr", regno, "cannot pass in dynptr at an offset=%d", (s32)off);
+	if (off % 8 || off >= 0 || n < 1) {
+		verify_line(v, "cannot pass in dynptr at an offset=%d", (s32)off);
+		return -EINVAL;
+	}
 	return n < access_frame(v, r)->n_slots ? (int)n : -ERANGE;
 }
 
@@ -98,14 +102,14 @@ static int make(struct verifier *v, u32 regno, u32 type, u32 ref)
 
 	if (r->type == REG_DYNPTR)
 		return verify_refuse(v, -EINVAL, "dynptr", regno, "Dynptr has to be an uninitialized dynptr");
-	n = first_slot(v, r, regno);
+	n = first_slot(v, r);
 	if (n < 0 && n != -ERANGE)
 		return verify_refuse(v, -EINVAL, "dynptr", regno, "Dynptr has to be an uninitialized dynptr");
 	for (s32 i = 0; i < BYTES && !err; i += 8)
 		err = mem_access(v, v->insn_idx, regno, i, 8, true, -1, false, false);
 	if (err)
 		return err;
-	n = first_slot(v, r, regno);
+	n = first_slot(v, r);
 	if (n < 0)
 		return n;
 	f = access_frame(v, r);
@@ -145,7 +149,7 @@ static const struct reg *known(struct verifier *v, u32 regno)
 
 	if (r->type == REG_DYNPTR)
 		return r;
-	n = first_slot(v, r, regno);
+	n = first_slot(v, r);
 	if (n < 0)
 		return NULL;
 	f = access_frame(v, r);
@@ -171,7 +175,7 @@ static int use(struct verifier *v, u32 regno, u32 arg)
 				     dynptr_type_name(type), regno - 1);
 	if (r->type == REG_DYNPTR)
 		return 0;
-	n = first_slot(v, r, regno);
+	n = first_slot(v, r);
 	live_stack_read(v, r->frameno, 3ull << (n - 1));
 	return 0;
 }
@@ -199,7 +203,7 @@ int dynptr_check_release(struct verifier *v, u32 regno)
 
 	if (r->type != REG_STACK)
 		return verify_refuse(v, -EINVAL, "dynptr", regno, "cannot release unowned const bpf_dynptr");
-	n = first_slot(v, r, regno);
+	n = first_slot(v, r);
 	if (n < 0 || !access_frame(v, r)->slots[n].spilled.ref_id)
 		return verify_refuse(v, -EINVAL, "ref-not-held", regno, "arg %u is an unacquired reference", regno);
 	return 0;
@@ -209,7 +213,7 @@ int dynptr_check_release(struct verifier *v, u32 regno)
 int dynptr_release(struct verifier *v, u32 regno)
 {
 	const struct reg *r = &state_regs(v->cur)[regno];
-	int n = first_slot(v, r, regno);
+	int n = first_slot(v, r);
 	struct frame *f = access_frame(v, r);
 	u32 ref;
 

@@ -15,16 +15,20 @@ const char *iter_state_name(const struct reg *r)
 	return state_names[r->iter_state];
 }
 
-/* The slot at a stack pointer; -EINVAL: none, -ERANGE: beyond the stack used so far. All iterators built are of one slot. */
-static int slot_at(struct verifier *v, const struct reg *r, u32 regno, const char *what)
+/* The slot at a stack pointer; -EINVAL: none (the log is told, the caller refuses), -ERANGE: beyond the stack used so far. All iterators built are of one slot. */
+static int slot_at(struct verifier *v, const struct reg *r, const char *what)
 {
 	s64 off = (s64)r->v.bits.value + r->off, n;
 
-	if (!value_is_const(&r->v))
-		return verify_refuse(v, -EINVAL, "stack-object", regno, "%s has to be at a constant offset", what);
+	if (!value_is_const(&r->v)) {
+		verify_line(v, "%s has to be at a constant offset", what);
+		return -EINVAL;
+	}
 	n = (-off - 1) / 8;
-	if (off % 8 || off >= 0)
-		return verify_refuse(v, -EINVAL, "stack-object", regno, "cannot pass in %s at an offset=%d", what, (s32)off);
+	if (off % 8 || off >= 0) {
+		verify_line(v, "cannot pass in %s at an offset=%d", what, (s32)off);
+		return -EINVAL;
+	}
 	return n < access_frame(v, r)->n_slots ? (int)n : -ERANGE;
 }
 
@@ -48,14 +52,14 @@ static bool any_type(const struct slot *s, enum slot_type type)
 static int make_room(struct verifier *v, u32 regno, enum slot_type type, const char *what, struct slot **out)
 {
 	const struct reg *r = &state_regs(v->cur)[regno];
-	int n = slot_at(v, r, regno, what), err;
+	int n = slot_at(v, r, what), err;
 
 	if ((n < 0 && n != -ERANGE) || (n >= 0 && any_type(&access_frame(v, r)->slots[n], type)))
 		return -EEXIST;
 	err = mem_access(v, v->insn_idx, regno, 0, 8, true, -1, false, false);
 	if (err)
 		return err;
-	n = slot_at(v, r, regno, what);
+	n = slot_at(v, r, what);
 	if (n < 0)
 		return n;
 	*out = &access_frame(v, r)->slots[n];
@@ -114,7 +118,7 @@ int iter_arg(struct verifier *v, const struct kfunc *k, u32 regno)
 		return verify_refuse(v, -EINVAL, "stack-object", regno, "arg#%u expected pointer to an iterator on stack", regno - 1);
 	if (k->flags & KFUNC_ITER_NEW)
 		return iter_new(v, k, regno);
-	n = slot_at(v, r, regno, "iter");
+	n = slot_at(v, r, "iter");
 	if (n < 0 || !is_iter(&access_frame(v, r)->slots[n], k->iter))
 		return verify_refuse(v, -EINVAL, "stack-object", regno, "expected an initialized iter_%s as arg #%u", k->iter, regno - 1);
 	live_stack_read(v, r->frameno, 1ull << n);
@@ -244,7 +248,7 @@ static int release_irq(struct verifier *v, u32 id)
 int iter_irq_restore(struct verifier *v, u32 regno)
 {
 	const struct reg *r = &state_regs(v->cur)[regno];
-	int n = slot_at(v, r, regno, "irq_flag"), err;
+	int n = slot_at(v, r, "irq_flag"), err;
 	struct slot *s = n < 0 ? NULL : &access_frame(v, r)->slots[n];
 
 	if (!s || !is_type(s, SLOT_IRQ_FLAG) || !s->spilled.ref_id)

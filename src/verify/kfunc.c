@@ -93,6 +93,7 @@ static int arg_memory(struct verifier *v, u32 regno)
 		err = mem_helper_sized(v, regno, true, true, NULL);
 	if (!err)
 		return 0;
+	memset(v->why, 0, sizeof(*v->why)); /* that was said; the last word is about the pair */
 	return verify_refuse(v, err, "mem-bounds", regno, "arg#%u arg#%u memory, len pair leads to invalid memory access",
 			     regno - 1, regno);
 }
