@@ -23,8 +23,11 @@ static int new_map(struct floor *f, u32 n)
 	const struct gen_map_spec *m = &gen_maps[n];
 	union abi_attr a = { .map_create = { .map_type = m->type, .key_size = m->key, .value_size = m->value,
 					     .max_entries = m->entries, .map_flags = m->flags } };
-	int fd = (int)floor_bpf(f, BPF_MAP_CREATE, &a);
+	int fd;
 
+	if (n == GEN_OUTER)
+		a.map_create.inner_map_fd = (u32)f->map[GEN_ARRAY];
+	fd = (int)floor_bpf(f, BPF_MAP_CREATE, &a);
 	if (fd >= 0 && m->flags & BPF_F_MMAPABLE) {
 		void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -41,6 +44,17 @@ static int load_btf(struct floor *f)
 
 	a.btf_load.btf = addr_of(gen_btf(&a.btf_load.btf_size, f->btf_ids));
 	return (int)floor_bpf(f, BPF_BTF_LOAD, &a);
+}
+
+static int fill_outer(struct floor *f)
+{
+	union abi_attr a = { 0 };
+	u32 key = 0, value = (u32)f->map[GEN_ARRAY];
+
+	a.elem.map_fd = (u32)f->map[GEN_OUTER];
+	a.elem.key = addr_of(&key);
+	a.elem.value = addr_of(&value);
+	return (int)floor_bpf(f, BPF_MAP_UPDATE_ELEM, &a);
 }
 
 /* What a tail call goes to: returns 7. */
@@ -80,8 +94,9 @@ int floor_open(struct floor *f, bool kernel, u32 type, struct sys_caller *caller
 		}
 	}
 	err = fill_prog_array(f, type);
+	err = err ?: fill_outer(f);
 	if (err)
-		printf("# %s: prog_array: %s\n", f->name, strerror(-err));
+		printf("# %s: filling maps: %s\n", f->name, strerror(-err));
 	return err;
 }
 
@@ -246,7 +261,7 @@ static void empty(struct floor *f, u32 map)
 
 static bool has_content(u32 map)
 {
-	return map != GEN_RING && map != GEN_PROGS;
+	return map != GEN_RING && map != GEN_PROGS && map != GEN_OUTER;
 }
 
 void floor_reset_maps(struct floor *f, u32 maps)

@@ -33,7 +33,8 @@ struct gen_program {
 	u32 flags;		/* BPF_F_* of prog_flags */
 };
 
-/* The program of a number; the same every time. */
+/* The program of a number: the same every time, but another with another compiler (the order in which arguments are evaluated).
+ * Findings are kept as instructions, not as numbers. */
 void gen_make(struct gen_program *p, u32 type, u64 seed);
 /* BTF of all programs: func_info type ids by enum gen_func_kind. */
 const void *gen_btf(u32 *size, u32 ids[GEN_KINDS]);

@@ -58,15 +58,37 @@ static u32 some_map(struct gen *g, bool array_too)
 	return maps[rnd(g, array_too ? ARRAY_SIZE(maps) : 5)];
 }
 
+/* r1 := a map out of a map; false: cannot be done here. */
+static bool put_inner_map(struct gen *g)
+{
+	if (g->no_exit || g->n_exits == ARRAY_SIZE(g->exits))
+		return false;
+	put(g, BPF_ST | BPF_MEM | BPF_W, 10, 0, KEY_OFF, PICK(g, 0, 0, 0, 1, 2));
+	put_map(g, 1, GEN_OUTER);
+	put_stack_arg(g, 2, KEY_OFF);
+	put_call(g, BPF_FUNC_map_lookup_elem);
+	g->exits[g->n_exits++] = put_jump(g, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 0);
+	put_key(g, GEN_ARRAY);
+	put_mov(g, 1, 0);
+	g->p->maps |= 1u << GEN_ARRAY;
+	return true;
+}
+
 void do_lookup(struct gen *g)
 {
-	u32 map = some_map(g, true), jump;
+	u32 map = chance(g, 8) ? GEN_OUTER : some_map(g, true), jump;
 	int keep;
 
 	if (!may_call(g))
 		return;
-	put_key(g, map);
-	put_map(g, 1, map);
+	if (map != GEN_OUTER) {
+		put_key(g, map);
+		put_map(g, 1, map);
+	} else if (put_inner_map(g)) {
+		map = GEN_ARRAY;
+	} else {
+		return;
+	}
 	put_stack_arg(g, 2, KEY_OFF);
 	put_call(g, BPF_FUNC_map_lookup_elem);
 	jump = put_jump(g, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 0);
