@@ -42,12 +42,26 @@ static bool value_in(const struct reg *r, u64 x)
 
 	if (r->flags & REGF_NULL && !x)
 		return true;
+	/* (the values of a map out of a map of maps are not those of the one it was made like: that has none) */
 	if (!m || m->type != BPF_MAP_TYPE_ARRAY || !m->values)
 		return x != 0;
 	for (u32 i = 0; i < m->max_entries; i++)
 		if (offset_in(r, x, addr_of(m->values) + (u64)i * m->stride))
 			return true;
 	return false;
+}
+
+static bool map_in(const struct oracle *o, const struct reg *r, u64 x)
+{
+	const struct map *m = ptr_of(x);
+
+	if (r->flags & REGF_NULL && !x)
+		return true;
+	for (u32 i = 0; i < o->p->n_maps; i++)
+		if (o->p->maps[i] == r->map)
+			return x == addr_of(r->map);
+	/* what a map of maps says its maps are like */
+	return x && m->type == r->map->type && m->key_size == r->map->key_size && m->value_size == r->map->value_size;
 }
 
 /* Does what the state says of the register hold? *said: it says something. */
@@ -61,7 +75,7 @@ static bool holds(const struct oracle *o, const struct seen *s, const struct reg
 	case REG_CTX:
 		return offset_in(r, x, addr_of(o->frame));
 	case REG_CONST_MAP:
-		return x == addr_of(r->map);
+		return map_in(o, r, x);
 	case REG_MAP_VALUE:
 		return value_in(r, x);
 	case REG_STACK:
