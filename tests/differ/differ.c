@@ -4,6 +4,7 @@
  *   differ [--count N] [--seed FIRST] [--seconds S] [--type xdp|tc|socket] [--caps all|bpf]      a campaign; with bpf the
  *             caller has no CAP_PERFMON: addresses must not leak, and accesses are masked against speculation
  *   differ --one SEED [--type T]                                        one program: disassembly, both logs, results
+ *   differ --file INPUT                                                 the same for an input of tests/fuzz/insns.c
  *   differ --dump FOLDER [--count N] [--seed FIRST]                     programs as seeds for tests/fuzz/insns.c
  *
  * Without bpf(2) on the kernel only skep against itself is done. */
@@ -273,28 +274,26 @@ static void run_and_compare(const struct gen_program *p, int ours, int theirs)
 	observe_all(prog, p, true, &d);
 }
 
-static void try_program(u32 type, u64 seed)
+static void try_program(const struct gen_program *p)
 {
-	static struct gen_program p;
 	int ours, theirs = -ENOSYS;
 
-	now_seed = seed;
-	gen_make(&p, type, seed);
+	now_seed = p->seed;
 	sum.programs++;
-	sum.wild += p.wild;
-	ours = floor_load(&skep, &p, NULL, 0, 0);
+	sum.wild += p->wild;
+	ours = floor_load(&skep, p, NULL, 0, 0);
 	if (too_heavy(ours)) {
 		sum.too_heavy++;
 		return;
 	}
-	if (gen_is_dangerous(&p)) {
+	if (gen_is_dangerous(p)) {
 		sum.dangerous++;
 	} else if (has_kernel) {
-		theirs = floor_load(&kernel, &p, NULL, 0, 0);
-		compare_verdicts(&p, ours, theirs);
+		theirs = floor_load(&kernel, p, NULL, 0, 0);
+		compare_verdicts(p, ours, theirs);
 	}
 	if (ours >= 0)
-		run_and_compare(&p, ours, theirs);
+		run_and_compare(p, ours, theirs);
 	if (theirs >= 0)
 		floor_drop(&kernel, theirs);
 	if (ours >= 0)
@@ -308,14 +307,48 @@ static void show_log(const char *who, int fd, const char *text)
 	printf("---- %s: %s\n%s", who, fd < 0 ? strerror(-fd) : "accepted", text);
 }
 
-static void show(u32 type, u64 seed)
+static struct gen_program p;
+
+/* An input of tests/fuzz/insns.c: its options say the type. */
+static bool read_program(const char *path)
 {
-	static struct gen_program p;
+	FILE *f = fopen(path, "rb");
+	int options = f ? fgetc(f) : EOF;
+
+	if (options == EOF) {
+		perror(path);
+		return false;
+	}
+	p.type = options & 16 ? BPF_PROG_TYPE_SCHED_CLS : options & 32 ? BPF_PROG_TYPE_SOCKET_FILTER : BPF_PROG_TYPE_XDP;
+	p.flags = options & 4 ? ABI_F_TEST_STATE_FREQ : 0;
+	p.n = (u32)fread(p.insn, sizeof(p.insn[0]), GEN_INSNS, f);
+	p.wild = true;
+	fclose(f);
+	p.n_funcs = 1;
+	for (u32 i = 1; i < p.n; i++)
+		for (u32 k = 0; k < p.n; k++) {
+			const struct bpf_insn *c = &p.insn[k];
+
+			if ((!isa_is_pseudo_call(c) && !isa_is_pseudo_func(c)) || k + 1 + c->imm != i || p.n_funcs == GEN_FUNCS)
+				continue;
+			p.func[p.n_funcs].start = i;
+			p.func[p.n_funcs++].kind = isa_is_pseudo_func(c) ? GEN_CALLBACK : GEN_STATIC;
+			p.needs_btf = true;
+			break;
+		}
+	for (u32 k = 0; k < p.n; k++)
+		if (isa_is_ld_imm64(&p.insn[k]) && (p.insn[k].src_reg == 1 || p.insn[k].src_reg == 2))
+			p.insn[k].imm = (u32)p.insn[k].imm % GEN_MAPS, p.maps |= 1u << p.insn[k].imm;
+	return true;
+}
+
+static void show(void)
+{
 	static char text[1 << 20];
+	u64 seed = p.seed;
 	int ours, theirs;
 
 	show_all = true;
-	gen_make(&p, type, seed);
 	printf("seed %llu: %u instructions, %u functions, flags %#x%s%s\n", (unsigned long long)seed, p.n, p.n_funcs, p.flags,
 	       p.wild ? ", wild" : "", gen_is_dangerous(&p) ? ", not for the kernel" : "");
 	for (u32 i = 0; i < p.n; i++) {
@@ -340,15 +373,13 @@ static void show(u32 type, u64 seed)
 	}
 	if (ours >= 0)
 		floor_drop(&skep, ours);
-	try_program(type, seed);
+	try_program(&p);
 }
 
 /* ---- seeds */
 
 static int dump(const char *folder, u32 type, u64 first, u64 count)
 {
-	static struct gen_program p;
-
 	for (u64 i = 0; i < count; i++) {
 		char path[4096];
 		FILE *f;
@@ -430,7 +461,8 @@ static void campaign(u32 type, const char *type_name, u64 first, u64 count, doub
 
 	for (u64 i = 0; i < count && (!seconds || now_s() - start < seconds); i++) {
 		alarm(600);
-		try_program(type, first + i);
+		gen_make(&p, type, first + i);
+		try_program(&p);
 		if (now_s() - said > 60) {
 			said = now_s();
 			printf("# ... %llu programs\n", (unsigned long long)sum.programs);
@@ -458,13 +490,13 @@ static void campaign(u32 type, const char *type_name, u64 first, u64 count, doub
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "count", 1, 0, 'n' }, { "seed", 1, 0, 's' }, { "seconds", 1, 0, 't' },
-						 { "one", 1, 0, '1' }, { "caps", 1, 0, 'c' }, { "dump", 1, 0, 'd' }, { "type", 1, 0, 'k' }, { 0 } };
+						 { "one", 1, 0, '1' }, { "file", 1, 0, 'f' }, { "caps", 1, 0, 'c' }, { "dump", 1, 0, 'd' }, { "type", 1, 0, 'k' }, { 0 } };
 	static const struct { const char *name; u32 type; } types[] = {
 		{ "xdp", BPF_PROG_TYPE_XDP }, { "tc", BPF_PROG_TYPE_SCHED_CLS }, { "socket", BPF_PROG_TYPE_SOCKET_FILTER },
 	};
 	u64 first = 1, count = 2000, one = 0;
 	u32 type = 0;
-	const char *folder = NULL;
+	const char *folder = NULL, *file = NULL;
 	struct sys_caller caller = *sys_self();
 	bool few_rights = false;
 	double seconds = 0;
@@ -477,6 +509,7 @@ int main(int argc, char **argv)
 		case 't': seconds = atof(optarg); break;
 		case 'd': folder = optarg; break;
 		case 'c': few_rights = !strcmp(optarg, "bpf"); break;
+		case 'f': file = optarg; break;
 		case '1': one = strtoull(optarg, NULL, 0); break;
 		case 'k':
 			for (type = 0; type < ARRAY_SIZE(types) && strcmp(types[type].name, optarg); type++)
@@ -485,7 +518,7 @@ int main(int argc, char **argv)
 		default: type = ARRAY_SIZE(types);
 		}
 		if (type == ARRAY_SIZE(types)) {
-			fprintf(stderr, "usage: differ [--count N] [--seed N] [--seconds S] [--type xdp|tc|socket] [--caps all|bpf] [--one SEED]\n");
+			fprintf(stderr, "usage: differ [--count N] [--seed N] [--seconds S] [--type xdp|tc|socket] [--caps all|bpf] [--one SEED | --file INPUT]\n");
 			tap_finished = 1;
 			return 2;
 		}
@@ -499,13 +532,17 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_AS, &(struct rlimit){ 2ull << 30, 2ull << 30 });	/* what needs more is too heavy */
 	}
 	signal(SIGALRM, on_signal);
+	if (file && !read_program(file))
+		return 2;
 	if (few_rights && !OK(drop_rights(&caller)))
 		return tap_done();
-	if (!OK(!floor_open(&skep, false, types[type].type, &caller)) || !OK(!run_buffer_init(&buffer, PACKET_MAX + 8)))
+	if (!OK(!floor_open(&skep, false, file ? p.type : types[type].type, &caller)) || !OK(!run_buffer_init(&buffer, PACKET_MAX + 8)))
 		return tap_done();
-	has_kernel = !floor_open(&kernel, true, types[type].type, NULL);
+	has_kernel = !floor_open(&kernel, true, file ? p.type : types[type].type, NULL);
 	if (one)
-		show(types[type].type, one);
+		gen_make(&p, types[type].type, one);
+	if (one || file)
+		show();
 	else
 		campaign(types[type].type, types[type].name, first, count, seconds);
 	if (has_kernel)

@@ -23,6 +23,7 @@ void oracle_memory_start(struct oracle *o)
 {
 	o->n_regions = 0;
 	o->many_regions = o->result.set = false;
+	o->each.map = NULL;
 	for (u32 i = 0; i < o->p->n_maps; i++) {
 		const struct map *m = o->p->maps[i];
 
@@ -94,9 +95,30 @@ static void before_call(struct oracle *o, u32 helper, const u64 *regs)
 	case BPF_FUNC_ringbuf_reserve:
 		o->result.size = regs[2];
 		break;
+	case BPF_FUNC_dynptr_data:
+		o->result.size = regs[3];
+		break;
+	case BPF_FUNC_for_each_map_elem:
+		o->each.map = m;
+		o->each.depth = o->depth;
+		/* fall through */
 	default:
 		o->result.set = false;
 	}
+}
+
+/* A callback of bpf_for_each_map_elem begins: r2 is the key, r3 the value. */
+static void note_element(struct oracle *o, u32 insn, const u64 *regs)
+{
+	const struct map *m = o->each.map;
+
+	if (!m || o->depth != o->each.depth + 1)
+		return;
+	for (u32 i = 0; i < o->p->proof.n_funcs; i++)
+		if (o->p->proof.func[i].start == insn) {
+			add_region(o, regs[2], m->key_size);
+			add_region(o, regs[3], m->value_size);
+		}
 }
 
 void oracle_check_memory(struct oracle *o, u32 at, const u64 *regs)
@@ -111,8 +133,11 @@ void oracle_check_memory(struct oracle *o, u32 at, const u64 *regs)
 		if (regs[0])
 			add_region(o, regs[0], o->result.size);
 	}
+	note_element(o, o->p->origin[at], regs);
 	if (isa_is_helper_call(i))
 		before_call(o, i->imm, regs);
+	if (i->code == (BPF_JMP | BPF_CALL) && i->src_reg == BPF_PSEUDO_KFUNC_CALL)
+		o->many_regions = true;	/* what kernel functions give back is not known here */
 	if (!store && BPF_CLASS(i->code) != BPF_LDX)
 		return;
 	if (BPF_CLASS(i->code) == BPF_STX && BPF_MODE(i->code) == BPF_ATOMIC && i->imm == ABI_LOAD_ACQ)

@@ -35,6 +35,7 @@ struct oracle {
 	u32 n_regions;
 	bool many_regions;	/* more than fit: what goes through map values is not checked any more */
 	struct { bool set; u32 depth; u64 size; } result;	/* the last call gives a pointer to so many bytes */
+	struct { const struct map *map; u32 depth; } each;	/* bpf_for_each_map_elem that runs: of it, by whom */
 	char text[2048];
 };
 
