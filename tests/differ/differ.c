@@ -77,6 +77,8 @@ static u32 make_packet(u8 *packet, u64 seed, u32 n)
 			x = ~0ull;
 		memcpy(packet + i, &x, MIN(8u, size - i));
 	}
+	if (n == 2 && size >= 54)
+		memcpy(packet + 12, rnd & 1 ? "\x08\x00\x45" : "\x86\xdd\x60", 3);
 	return size;
 }
 
@@ -118,7 +120,9 @@ static enum oracle_end observe(struct oracle *o, u32 type, const u8 *packet, u32
 
 static bool same(const struct floor_run *a, const struct floor_run *b)
 {
-	return a->err == b->err && a->retval == b->retval && a->size == b->size && !memcmp(a->data, b->data, MIN(a->size, 4096u));
+	if (a->err || b->err)
+		return a->err == b->err;
+	return a->retval == b->retval && a->size == b->size && !memcmp(a->data, b->data, MIN(a->size, 4096u));
 }
 
 static void digests(struct floor *f, u32 maps, u64 *out)
