@@ -17,7 +17,7 @@ demo: all
 	tools/demo $(BUILD)
 
 check: all
-	meson test -C $(BUILD) --print-errorlogs
+	meson test -C $(BUILD) --print-errorlogs -t 6
 	tools/count-tests $(BUILD)
 
 # Figures beside the kernel's (as root), and docs/performance.md. SELFTESTS=DIR: compiled selftests of the kernel, for the verifier.
