@@ -14,7 +14,7 @@ if command -v strace > /dev/null && [ -z "${SANITIZED:-}" ]; then
 	exits 0 "runs under strace" strace -f -qq -e trace=bpf -e signal=none -o trace "$SKEP" run "$flow" --in "$web"
 	is "$(cat trace)" "" "no bpf(2) call on the user floor"
 else
-	skip "no bpf(2) call on the user floor" "${SANITIZED:+LeakSanitizer does not work under strace}${SANITIZED:-strace is not installed}"
+	skip "no bpf(2) call on the user floor" "$([ -n "${SANITIZED:-}" ] && echo LeakSanitizer does not work under strace || echo strace is not installed)"
 fi
 exits 0 "runs where bpf(2) kills" "$forbid" ./skep run flow.bpf.o --in web.pcap -j
 is "$(printf '%s\n' "$out" | flows)" "$want" "with the same result"
