@@ -141,9 +141,13 @@ static void say_difference(enum bad what, const struct gen_program *p, const str
 {
 	for (u32 i = 0; i < PACKETS; i++)
 		if (!same(&a->run[i], &b->run[i])) {
-			found(what, p->seed, "packet %u: err %d/%d retval %#x/%#x size %u/%u%s", i, a->run[i].err, b->run[i].err,
-			      a->run[i].retval, b->run[i].retval, a->run[i].size, b->run[i].size,
-			      a->run[i].size == b->run[i].size ? " (bytes?)" : "");
+			const struct floor_run *x = &a->run[i], *y = &b->run[i];
+			u32 at = 0;
+
+			while (at < MIN(MIN(x->size, y->size), 4095u) && x->data[at] == y->data[at])
+				at++;
+			found(what, p->seed, "packet %u: err %d/%d retval %#x/%#x size %u/%u, first other byte at %u: %02x/%02x", i,
+			      x->err, y->err, x->retval, y->retval, x->size, y->size, at, x->data[at], y->data[at]);
 			return;
 		}
 	for (u32 m = 0; m < GEN_MAPS; m++)

@@ -231,6 +231,10 @@ void do_move_packet(struct gen *g)
 				   BPF_FUNC_skb_vlan_pop, BPF_FUNC_skb_vlan_push, BPF_FUNC_skb_adjust_room);
 	if (g->no_move || !may_call(g) || ctx < 0 || g->p->type == BPF_PROG_TYPE_SOCKET_FILTER)
 		return;
+	/* room made in headers that were cut off shows what lies behind the packet: docs/abi.md */
+	if (helper == BPF_FUNC_skb_adjust_room && g->cut)
+		return;
+	g->cut |= helper == BPF_FUNC_skb_change_tail || helper == BPF_FUNC_skb_adjust_room;
 	put_mov(g, 1, (u8)ctx);
 	switch (helper) {
 	case BPF_FUNC_skb_vlan_push:

@@ -35,6 +35,7 @@ struct gen {
 	u32 depth, loops;	/* of blocks, of loops */
 	bool no_exit;		/* in something that must be finished: no early return */
 	bool no_move;		/* the packet may not be moved */
+	bool cut;		/* it may have lost its end */
 	u32 budget;		/* instructions left for the function */
 	u32 exits[32], n_exits;	/* jumps to the function's early exit */
 	struct { u32 at, func; } call[24];	/* to be pointed at functions */
