@@ -393,9 +393,12 @@ static void force_frame(struct verifier *v, struct frame *f)
 void precise_all(struct verifier *v, struct state *s)
 {
 	verify_say(v, ABI_LOG_LEVEL2, "mark_precise: frame%u: falling back to forcing all scalars precise\n", s->cur);
-	for (s = s->parent; s; s = s->parent)
+	/* where it was done before it was done for all further ones: a long path would be walked again and again */
+	for (s = s->parent; s && !s->forced; s = s->parent) {
 		for (u32 n = 0; n <= s->cur; n++)
 			force_frame(v, s->frame[n]);
+		s->forced = true;
+	}
 }
 
 void precise_none(struct state *s)

@@ -120,6 +120,7 @@ struct state {
 	u32 active_locks, active_rcu_locks, active_preempt_locks;
 	u32 active_irq_id;	/* ref id of the irq flag saved last; 0: interrupts are on */
 	bool in_sleepable;
+	bool forced;		/* kept states: every number here, and in the states before, was forced to be precise */
 	bool cleaned;		/* kept states: what is dead was already forgotten */
 	u32 branches;		/* children not yet fully explored; pruning may use a state only at 0 (loops: see prune.c) */
 	u32 insn, prev_insn;	/* current / previous instruction */
