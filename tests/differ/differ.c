@@ -282,16 +282,27 @@ static void run_and_compare(const struct gen_program *p, int ours, int theirs)
 	observe_all(prog, p, true, &d);
 }
 
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + t.tv_nsec / 1e9;
+}
+
 static void try_program(const struct gen_program *p)
 {
 	int ours, theirs = -ENOSYS;
+	double start = now_s();
 
 	now_seed = p->seed;
 	sum.programs++;
 	sum.wild += p->wild;
 	ours = floor_load(&skep, p, NULL, 0, 0);
-	if (too_heavy(ours)) {
+	if (too_heavy(ours) || now_s() - start > 2) {	/* nor will the kernel be quicker */
 		sum.too_heavy++;
+		if (ours >= 0)
+			floor_drop(&skep, ours);
 		return;
 	}
 	if (gen_is_dangerous(p)) {
@@ -371,6 +382,7 @@ static void show(void)
 		log_done(&line);
 		i += isa_is_ld_imm64(&p.insn[i]);
 	}
+	fflush(stdout);
 	ours = floor_load(&skep, &p, text, sizeof(text), 2);
 	show_log("skep", ours, text);
 	if (has_kernel && !gen_is_dangerous(&p) && !too_heavy(ours)) {
@@ -453,14 +465,6 @@ static void summary(double seconds, u32 type, const char *type_name)
 	for (u32 i = 0; i < RULES && sum.rule[i].rule; i++)
 		printf("#   refused for %s: %llu, e.g. seed %llu\n", sum.rule[i].rule, (unsigned long long)sum.rule[i].n,
 		       (unsigned long long)sum.rule[i].seed);
-}
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + t.tv_nsec / 1e9;
 }
 
 static void campaign(u32 type, const char *type_name, u64 first, u64 count, double seconds)
