@@ -300,10 +300,8 @@ static int set_result(struct verifier *v, const struct call *c)
 	case HRET_MEM:
 	case HRET_DYNPTR_MEM:
 	case HRET_RINGBUF_MEM:
-		if (c->alloc_size > UINT32_MAX)
-			return verify_refuse(v, -EINVAL, "mem-bounds", -1, "cannot allocate %llu bytes",
-					     (unsigned long long)c->alloc_size);
 		reg_mark_pointer(r0, REG_MEM);
+		/* the kernel keeps 32 bits of it; the helpers give nothing for more */
 		r0->mem_size = (u32)c->alloc_size;
 		r0->flags = ret & HRET_NULL_OK ? REGF_NULL : 0;
 		if ((ret & HRET_BASE_MASK) == HRET_DYNPTR_MEM) {
